@@ -1,0 +1,350 @@
+"""The map of the house: every part of a step with its contract in words. Read this first, then ``step.py``.
+
+One step is a straight corridor; each stage takes one type and gives the next::
+
+    data ──Task──▶ rollout ──Rollout──▶ reward ──Scored──▶ measure ──Measured──▶ advantage ──Credited──▶ pack ▶ learn ▶ report
+
+What stands in the corridor is chosen by the recipe, one protocol below a kind of component. A component is an attrs class (see
+``component.py``); it may declare ``needs``, a set (or property) of names out of ``NEEDS``, and only what is needed is computed and held.
+
+Axes: B rows, T tokens of a row, N policy tokens of a micro-batch (flat), R rollouts of a micro-batch, L tokens of one rollout,
+H hidden size, V vocabulary. Log-probabilities are natural logarithms (nats).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from attrs import field, frozen
+
+from jackfield.types import (
+    Credited,
+    FloatArray,
+    Group,
+    IntArray,
+    Measured,
+    Message,
+    Observation,
+    Passage,
+    Rollout,
+    Task,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    import torch
+
+    from jackfield.report import RunInfo, StepReport
+    from jackfield.rollout import Episode
+
+NEEDS = frozenset({"old_logp", "ref_logp", "value", "entropy"})
+"""What a component may ask for. ``old_logp``: the policy's log-probs before this step's first update. ``ref_logp``: a frozen reference.
+``value``: a critic. ``entropy``: of the policy's distribution at every policy token, in the learn pass."""
+
+
+# ---------------------------------------------------------------------------------------------------------------- data
+
+
+class Data(Protocol):
+    """Gives the tasks. Reads and validates everything it will ever give before any model loads."""
+
+    def tasks(self, split: Literal["train", "test"]) -> Sequence[Task]:
+        """All tasks of a split, in a fixed order; the core shuffles.
+
+        Raises DataError listing every bad row with file and line.
+        """
+        ...
+
+
+class Corpus(Protocol):
+    """Gives the passages a search tool indexes."""
+
+    def passages(self) -> Sequence[Passage]:
+        """All passages in a fixed order."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the passages could; names the cached index. Must be cheap."""
+        ...
+
+
+# ------------------------------------------------------------------------------------------------------------- rollout
+
+
+class Environment(Protocol):
+    """Decides what follows a policy turn. One object serves all rollouts at once, so it keeps no state of a rollout on itself."""
+
+    async def play(self, episode: Episode) -> Rollout:
+        """Play one rollout: ``episode.start()``, ``await episode.generate(...)``, ``episode.observe(...)``, …, ``return episode.finish(...)``.
+
+        The episode builds the segments, so an environment never touches ids, writers or masks. An exception becomes a
+        rollout with ``Finish("failed", …)``; it is counted and takes no part in learning.
+        """
+        ...
+
+
+class Tool(Protocol):
+    """Something a rollout may call. ``name`` is what the environment looks it up by (``search``)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def prepare(self) -> None:
+        """Load or build what calls need (an index, a connection). Called once, before the first step."""
+        ...
+
+    async def call(self, text: str) -> Observation:
+        """Answer one call. Failures that the policy should read (time-out, bad query) are ``Observation(failure=…)``, not exceptions."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """Ids to text and back. Nothing a policy sampled is ever encoded again."""
+
+    eos_id: int
+    """Ends an assistant turn."""
+
+    def encode(self, text: str) -> IntArray:
+        """[L] ids of ``text`` alone: no BOS, no EOS, special-token strings are parsed."""
+        ...
+
+    def decode(self, ids: IntArray) -> str:
+        """Text of all of ``ids`` at once, special tokens visible, nothing cleaned up."""
+        ...
+
+    def chat(self, messages: Sequence[Message]) -> IntArray:
+        """[L] ids of a prompt, ending where the assistant's answer starts; exactly one BOS if the model uses one."""
+        ...
+
+
+@frozen(kw_only=True, eq=False)
+class Turn:
+    """What the policy wrote in one go. ``logp`` [L] under the distribution sampled from, None if recorded."""
+
+    tokens: IntArray
+    text: str
+    logp: FloatArray | None
+    ended_by: Literal["stop", "eos", "length"]
+    policy_version: int = 0
+
+
+class Session(Protocol):
+    """One rollout's conversation with an engine; the engine keeps its KV cache between turns."""
+
+    def extend(self, tokens: IntArray) -> None:
+        """Tokens somebody else wrote (an observation). Computed with the next ``generate``."""
+        ...
+
+    async def generate(self, max_new_tokens: int, stop: Sequence[str]) -> Turn:
+        """Sample until one of ``stop`` appears in the text of this turn, EOS, or the budget ends.
+
+        The turn ends with the token that completes a stop string; a stop string that ends inside a token keeps that whole
+        token in the ids (they are what was sampled), and ``text`` shows it all. ``text`` leaves out a final EOS.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free the cache."""
+        ...
+
+
+class Engine(Protocol):
+    """Makes tokens for many rollouts at once. How it batches is its own affair and must not change what a rollout draws:
+    all randomness comes from the session's seed."""
+
+    def start(self, policy: LanguageModel | None, tokenizer: Tokenizer) -> None:
+        """Called once, before the first session. ``policy`` is None in a run that holds no model."""
+        ...
+
+    def refresh(self, policy_version: int) -> None:
+        """The policy's weights changed: take them over and forget every cache. Called between steps, with no session open."""
+        ...
+
+    def open(self, prompt: IntArray, *, task: Task, member: int, prefix: str, seed: int, temperature: float) -> Session:
+        """Start a rollout. Sessions with the same ``prefix`` have the same prompt (it may be computed once). Temperature 0 is greedy."""
+        ...
+
+
+# -------------------------------------------------------------------------------------------------------------- reward
+
+
+class Reward(Protocol):
+    """Judges a rollout. May be slow or remote: ``judge`` may also be ``async def`` and is called for all rollouts concurrently."""
+
+    def judge(self, rollout: Rollout) -> Verdict:
+        """Score, abstention or error; an exception becomes an error naming this source. Read ``rollout.completion``, never the prompt."""
+        ...
+
+
+class Penalty(Protocol):
+    """A reward per token that depends on the models, e.g. the KL to the reference; added to ``token_reward`` before credit is assigned."""
+
+    def penalty(self, rollout: Measured) -> FloatArray:
+        """[L], to be subtracted from the reward. Values where the policy did not write are ignored."""
+        ...
+
+
+# ------------------------------------------------------------------------------------------------------------- measure
+
+
+class LanguageModel(Protocol):
+    """A policy (trainable) or reference (frozen). Precision is its own affair: ``logits`` come back in fp32 or better."""
+
+    tokenizer: Tokenizer
+    module: torch.nn.Module
+    policy_version: int
+    """Counts optimizer steps; the core raises it."""
+
+    def hidden(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
+        """[B, T, H] last hidden states of right-padded rows under causal attention (a padded end cannot influence what is before it)."""
+        ...
+
+    def logits(self, hidden_NH: torch.Tensor) -> torch.Tensor:
+        """[N, V] of chosen hidden states, at temperature 1, fp32 or better."""
+        ...
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """What the optimizer moves; master weights, fp32 or better."""
+        ...
+
+    def reference(self) -> LanguageModel:
+        """This model as it is now, frozen for good: a copy, or with LoRA the same weights with the adapter off."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """A folder that ``transformers.AutoModelForCausalLM.from_pretrained`` loads, from which ``restore`` gives the same weights bit for bit."""
+        ...
+
+    def restore(self, folder: Path) -> None:
+        """Take over, in place, the weights that ``save`` wrote."""
+        ...
+
+
+class ModelSource(Protocol):
+    """Where a language model comes from."""
+
+    def tokenizer(self) -> Tokenizer:
+        """Without loading weights."""
+        ...
+
+    def load(self) -> LanguageModel: ...
+
+
+class Critic(Protocol):
+    """Estimates, before every policy token, the return from there on."""
+
+    def start(self, policy: LanguageModel, seed: int) -> None:
+        """Build the value function for this policy. Called once. Random initial weights come from ``seed``."""
+        ...
+
+    def values(
+        self, ids_BT: torch.Tensor, positions_BT: torch.Tensor, row_N: torch.Tensor, column_N: torch.Tensor, hidden_NH: torch.Tensor
+    ) -> torch.Tensor:
+        """[N] values (fp32 or better) of the states that end at the given positions; ``hidden_NH`` is the policy's hidden state there."""
+        ...
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """Only the critic's own."""
+        ...
+
+    def save(self, folder: Path) -> None: ...
+
+    def restore(self, folder: Path) -> None: ...
+
+
+# ----------------------------------------------------------------------------------------------------------- advantage
+
+
+class Advantage(Protocol):
+    """Assigns credit to tokens. Sees all groups of the step, which hold only rollouts with a reward."""
+
+    smallest_group: int
+    """Fewer members with a reward than this and the group is left out of the step (and counted)."""
+
+    def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
+        """``advantage`` [L] finite where the policy wrote (elsewhere anything: it is never read)."""
+        ...
+
+
+# --------------------------------------------------------------------------------------------------------------- learn
+
+
+@frozen(kw_only=True, eq=False)
+class LossBatch:
+    """What a loss may look at: flat vectors over the N policy tokens of a micro-batch, and which rollout each belongs to.
+
+    There is nothing to mask: tokens the policy did not write are not here.
+    """
+
+    logp_N: torch.Tensor
+    """Of the current policy, at the sampling temperature, with gradient."""
+    old_logp_N: torch.Tensor
+    """Before the step's first update (the detached ``logp_N`` where a step has only one update)."""
+    rollout_N: torch.Tensor
+    """Index of the token's rollout in the micro-batch, 0 … R-1."""
+    num_rollouts: int
+    advantage_N: torch.Tensor
+    ref_logp_N: torch.Tensor | None = None
+    entropy_N: torch.Tensor | None = None
+    """With gradient."""
+    value_N: torch.Tensor | None = None
+    """Of the current critic, with gradient."""
+    old_value_N: torch.Tensor | None = None
+    return_N: torch.Tensor | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class LossTerms:
+    """What a loss gives back: one term a unit, undivided. The core weighs, sums and divides once per optimizer step."""
+
+    term: torch.Tensor
+    """[N] if the loss's ``unit`` is "token", [R] if "rollout". Minimised."""
+    metrics: Mapping[str, torch.Tensor] = field(factory=dict)
+    """Name → one detached value a unit ([N] or [R] or any length): reported as the mean over all of them in the step."""
+
+
+class Loss(Protocol):
+    """One term of the objective. Never divides, averages or sums over units.
+
+    Every loss also has the recipe key ``weight``, owned by the core.
+    """
+
+    unit: Literal["token", "rollout"]
+
+    def terms(self, batch: LossBatch) -> LossTerms: ...
+
+
+class Optimizer(Protocol):
+    """Builds the optimizer and says the learning rate of every update."""
+
+    def build(self, policy: Iterable[torch.nn.Parameter], critic: Iterable[torch.nn.Parameter]) -> torch.optim.Optimizer:
+        """Two parameter groups, named by ``group["name"]``: ``policy`` and, if not empty, ``critic``."""
+        ...
+
+    def learning_rate(self, group: str, update: int, num_updates: int) -> float:
+        """For the named parameter group at update number ``update`` (from 0) of ``num_updates``."""
+        ...
+
+
+# -------------------------------------------------------------------------------------------------------------- report
+
+
+class Tracker(Protocol):
+    """Shows or saves what happened; can never change it."""
+
+    def start(self, run: RunInfo) -> None: ...
+
+    def progress(self, phase: str, done: int, total: int) -> None:
+        """Within a step: phase ``generate``, ``score``, ``measure`` or ``learn`` has done this much."""
+        ...
+
+    def step(self, report: StepReport) -> None: ...
+
+    def end(self, error: BaseException | None) -> None: ...
+
+
+Component = Any
+"""An object made from a component class of any kind."""
