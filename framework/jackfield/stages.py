@@ -155,6 +155,9 @@ class Engine(Protocol):
     """Makes tokens for many rollouts at once. How it batches is its own affair and must not change what a rollout draws:
     all randomness comes from the session's seed."""
 
+    holds: str
+    """What it keeps in memory, in words, for ``check``: ``"a bfloat16 copy of the policy and the KV cache"``; "" if nothing."""
+
     def start(self, policy: LanguageModel | None, tokenizer: Tokenizer) -> None:
         """Called once, before the first session. ``policy`` is None in a run that holds no model."""
         ...
@@ -262,7 +265,9 @@ class Advantage(Protocol):
     """Assigns credit to tokens. Sees all groups of the step, which hold only rollouts with a reward."""
 
     smallest_group: int
-    """Fewer members with a reward than this and the group is left out of the step (and counted)."""
+    """Fewer members with a reward than this and the group is left out of the step (and counted); a smaller ``group_size`` is a recipe error."""
+    uses_reward: bool
+    """False for SFT-like estimators: such a recipe may name no reward. True and no reward named is a recipe error."""
 
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` [L] finite where the policy wrote (elsewhere anything: it is never read)."""
