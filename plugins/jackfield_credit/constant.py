@@ -1,0 +1,26 @@
+"""Advantage 1 everywhere: what turns the policy-gradient corridor into maximum likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from attrs import frozen
+
+from jackfield.types import Credited, Group, Measured, promote
+from jackfield_credit.placing import credit_each, on_policy_tokens
+
+
+@frozen(kw_only=True)
+class Constant:
+    """Advantage 1 on every policy token, whatever the reward.
+
+    For supervised recipes: with it, a policy-gradient loss and ``cross_entropy`` have the same gradient (at ratio 1).
+    """
+
+    smallest_group: ClassVar[int] = 1
+    uses_reward: ClassVar[bool] = False
+
+    def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
+        """``advantage`` [L]: 1 where the policy wrote; no ``returns``."""
+        return credit_each(groups, lambda rollout: promote(Credited, rollout, advantage=on_policy_tokens(rollout, 1.0)))
