@@ -36,7 +36,9 @@ class Learn:
     tokens_per_microbatch: int = option(
         4096, help="padded tokens computed at once; bounds memory, changes no result", check=at_least(1)
     )
-    logits_chunk: int = option(1024, help="policy tokens whose logits exist at once; bounds memory, changes no result", check=at_least(1))
+    logits_chunk: int = option(
+        1024, help="policy tokens whose logits exist at once; bounds memory, changes no result", check=at_least(1)
+    )
     aggregation: Literal["token_mean", "sequence_mean", "fixed_length"] = option(
         "token_mean",
         help="token_mean: every token counts alike; sequence_mean: every rollout counts alike (mean of token means); "

@@ -1,0 +1,152 @@
+"""Means with declared denominators. A metric is a sum and a count until it is reported, so no mean of means can arise.
+
+Names and denominators of what the core reports (losses and components add their own under their name):
+
+=============================  ==================================================================================
+reward/mean, reward/<source>   rollouts with a reward; rollouts that source scored
+verdicts/abstain, /error       verdicts asked for (rollouts × sources)
+kl/reference                   policy tokens: k3 of the policy before the update against the reference
+policy/entropy                 policy tokens of the step's first pass
+policy/sampler_gap             policy tokens: |log-prob of the learn pass − log-prob the sampler reported|
+policy/first_update_ratio      policy tokens of the step's first update: exp(logp − old_logp), 1 if all is well
+losses/<name>                  the loss's own unit, weighted by the recipe's aggregation
+grad_norm                      updates, before clipping
+groups/informative             groups: members differ in reward
+groups/left_out                groups: too few members with a reward
+rollout/truncated, /failed …   rollouts; counters of the environment (turns, search_calls …) are means over rollouts
+speed/<phase>_tokens_per_second  tokens the phase computed over its seconds
+share/outside_stages           step time outside generate, score, measure and learn
+=============================  ==================================================================================
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, SupportsFloat
+
+import numpy as np
+
+from jackfield.types import Group, Rollout, Scored
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Means:
+    """Named sums with their counts.
+
+    Example: ``means.add("reward/mean", 1.0)`` twice and ``0.0`` once reports 0.6667 over 3.
+    """
+
+    def __init__(self) -> None:
+        self._sums: dict[str, float] = {}
+        self._counts: dict[str, float] = {}
+
+    def add(self, name: str, value: SupportsFloat, count: float = 1.0) -> None:
+        """Add a value, or a sum over ``count`` units."""
+        self._sums[name] = self._sums.get(name, 0.0) + float(value)
+        self._counts[name] = self._counts.get(name, 0.0) + count
+
+    def add_all(self, name: str, values: torch.Tensor) -> None:
+        """Add one value a unit."""
+        self.add(name, values.detach().double().sum().item(), values.numel())
+
+    def report(self) -> dict[str, float]:
+        """The means; a name with nothing to divide by is left out."""
+        return {name: self._sums[name] / count for name, count in self._counts.items() if count}
+
+
+class Phases:
+    """Seconds by phase of a step."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._start = time.perf_counter()
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+    def close(self) -> dict[str, float]:
+        """All phases, plus ``other`` (outside every phase) and ``total``."""
+        total = time.perf_counter() - self._start
+        return {**self.seconds, "other": total - sum(self.seconds.values()), "total": total}
+
+
+def of_rollouts(groups: Sequence[Group[Scored]]) -> dict[str, float]:
+    """Rewards, verdicts, finish reasons and counters of all rollouts."""
+    means = Means()
+    rollouts = [r for g in groups for r in g]
+    for rollout in rollouts:
+        _count(means, rollout)
+    for name in sorted({name for r in rollouts for name in r.counters}):
+        for rollout in rollouts:
+            means.add(f"rollout/{name}", rollout.counters.get(name, 0.0))
+    return means.report()
+
+
+def of_groups(groups: Sequence[Group[Scored]], kept: Sequence[Group[Scored]]) -> dict[str, float]:
+    """How many groups had something to say: ``kept`` are those with enough rewards."""
+    means = Means()
+    for _ in groups:
+        means.add("groups/left_out", 0.0)
+    means.add("groups/left_out", len(groups) - len(kept), 0.0)
+    for group in kept:
+        means.add("groups/informative", len({r.reward for r in group}) > 1)
+    return means.report()
+
+
+def by_label(groups: Sequence[Group[Scored]], labels: Iterable[str] | None = None) -> dict[str, float]:
+    """Mean score of every source over all rollouts and apart for every value of every label: ``hops=2/exact_match``.
+
+    Abstentions and errors are left out of a source's mean; how many is reported beside it.
+    """
+    means = Means()
+    values: dict[str, set[str]] = {}
+    for group in groups:
+        for name, value in group.task.labels.items():
+            values.setdefault(name, set()).add(value)
+    # A label with very many values (an id) is no way to look at a result.
+    shown = {n for n in values if len(values[n]) <= 50} if labels is None else set(labels)
+    for group in groups:
+        places = ["", *(f"{n}={v}/" for n, v in sorted(group.task.labels.items()) if n in shown)]
+        for place in places:
+            for rollout in group:
+                means.add(f"{place}rollouts", 1.0, 0.0)
+                for source, verdict in rollout.verdicts.items():
+                    if verdict.kind == "score":
+                        means.add(f"{place}{source}", verdict.value)
+    counted = {n: s for n, s in means._sums.items() if n.endswith("rollouts")}
+    return {**means.report(), **counted}
+
+
+def speeds(seconds: Mapping[str, float], tokens: Mapping[str, int]) -> dict[str, float]:
+    """Tokens per second of every phase, and the share of the step outside all phases."""
+    rates = {f"speed/{n}_tokens_per_second": tokens[n] / seconds[n] for n in tokens if seconds.get(n)}
+    return {**rates, "share/outside_stages": seconds["other"] / seconds["total"] if seconds["total"] else 0.0}
+
+
+def _count(means: Means, rollout: Scored) -> None:
+    if rollout.reward is not None:
+        means.add("reward/mean", rollout.reward)
+    for source, verdict in rollout.verdicts.items():
+        means.add("verdicts/abstain", verdict.kind == "abstain")
+        means.add("verdicts/error", verdict.kind == "error")
+        if verdict.kind == "score":
+            means.add(f"reward/{source}", verdict.value)
+            for name, value in verdict.extras.items():
+                means.add(f"reward/{source}/{name}", value)
+    means.add("rollout/truncated", rollout.finish.truncated)
+    for reason in ("answer", "eos", "tool_loop", "failed"):
+        means.add(f"rollout/finish_{reason}", rollout.finish.reason == reason)
+    means.add("rollout/tokens", len(rollout.tokens))
+    means.add("rollout/policy_tokens", rollout.num_policy_tokens)
+
+
+def num_tokens(rollouts: Iterable[Rollout]) -> int:
+    """All tokens of the rollouts."""
+    return int(np.sum([len(r.tokens) for r in rollouts], dtype=np.int64))

@@ -1,0 +1,108 @@
+"""From rollouts to tensors: the only place that shifts and pads.
+
+Axes: B rows, T tokens of a row, N policy tokens of the rows (flat, row by row), L tokens of one rollout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import frozen
+
+from jackfield.types import FloatArray, Rollout
+
+if TYPE_CHECKING:
+    import torch
+
+
+@frozen(kw_only=True, eq=False)
+class Rows:
+    """Right-padded rows, one rollout a row, and where in them the policy's tokens are predicted.
+
+    The token at position t of a rollout is predicted by the hidden state at t − 1: ``column_N`` is that t − 1, and
+    ``target_N`` the token at t. A row ends with the last column needed, so its last token is a target only.
+
+    Example: tokens ``P P A A E A`` give columns ``1 2 4``, targets the three ``A``, and a row of five tokens.
+    """
+
+    ids_BT: torch.Tensor
+    positions_BT: torch.Tensor
+    row_N: torch.Tensor
+    column_N: torch.Tensor
+    target_N: torch.Tensor
+
+
+def plan(lengths: Sequence[int], tokens: int) -> list[list[int]]:
+    """Micro-batches as lists of indices: longest first, rows of like length together, rows × longest ≤ ``tokens``.
+
+    A row longer than ``tokens`` gets a micro-batch of its own. The order depends on lengths and indices only.
+    """
+    batches: list[list[int]] = []
+    longest = 0
+    for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if not batches or (len(batches[-1]) + 1) * longest > tokens:
+            batches.append([])
+            longest = max(lengths[index], 1)
+        batches[-1].append(index)
+    return batches
+
+
+def row_length(rollout: Rollout, *, to_the_end: bool = False) -> int:
+    """Tokens that must be computed for a rollout: up to what predicts its last policy token, or all of them."""
+    if to_the_end:
+        return len(rollout.tokens)
+    columns = np.flatnonzero(rollout.policy_mask)
+    return int(columns[-1]) if len(columns) else 0
+
+
+def rows(rollouts: Sequence[Rollout], *, to_the_end: bool = False) -> Rows:
+    """The rollouts as padded rows. Padding is zeros on the right, which causal attention cannot see; no mask is made from ids.
+
+    ``to_the_end`` keeps whole rollouts and adds, after each row's policy positions, its last token as one more position
+    (with target 0): where a critic reads the value after the end.
+    """
+    import torch
+
+    lengths = [row_length(r, to_the_end=to_the_end) for r in rollouts]
+    ids = np.zeros((len(rollouts), max([1, *lengths])), np.int64)
+    row, column, target = [], [], []
+    for index, (rollout, length) in enumerate(zip(rollouts, lengths, strict=True)):
+        ids[index, :length] = rollout.tokens[:length]
+        written = np.flatnonzero(rollout.policy_mask)
+        columns, targets = written - 1, rollout.tokens[written]
+        if to_the_end:
+            columns, targets = np.append(columns, len(rollout.tokens) - 1), np.append(targets, 0)
+        row.append(np.full(len(columns), index, np.int64))
+        column.append(columns)
+        target.append(targets)
+    positions = np.broadcast_to(np.arange(ids.shape[1]), ids.shape).copy()
+    return Rows(
+        ids_BT=torch.from_numpy(ids),
+        positions_BT=torch.from_numpy(positions),
+        row_N=torch.from_numpy(np.concatenate(row)),
+        column_N=torch.from_numpy(np.concatenate(column)),
+        target_N=torch.from_numpy(np.concatenate(target).astype(np.int64)),
+    )
+
+
+def gather(rollouts: Sequence[Rollout], arrays: Iterable[FloatArray], dtype: torch.dtype) -> torch.Tensor:
+    """[N] the values of per-token arrays [L] at the policy's tokens, in the order of ``rows``."""
+    import torch
+
+    parts = [np.asarray(a)[r.policy_mask] for r, a in zip(rollouts, arrays, strict=True)]
+    return torch.from_numpy(np.concatenate(parts).astype(np.float64)).to(dtype)
+
+
+def scatter(rollouts: Sequence[Rollout], values: torch.Tensor) -> list[FloatArray]:
+    """The inverse of ``gather``: per rollout an array [L], NaN where the policy did not write."""
+    flat = values.detach().cpu().numpy()
+    arrays, start = [], 0
+    for rollout in rollouts:
+        count = rollout.num_policy_tokens
+        array = np.full(len(rollout.tokens), np.nan, flat.dtype)
+        array[rollout.policy_mask] = flat[start : start + count]
+        arrays.append(array)
+        start += count
+    return arrays

@@ -1,0 +1,258 @@
+"""A run: the loop over steps, with what holds it together (models, checkpoints, trackers, stopping)."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from attrs import define
+
+from jackfield import checkpoint, seeds
+from jackfield.corridor import Corridor
+from jackfield.errors import UserError
+from jackfield.evaluate import chosen_tasks, evaluate
+from jackfield.learn import Learner
+from jackfield.machine import prepare_allocator
+from jackfield.report import RunInfo, StepReport
+from jackfield.step import Held, take_step
+from jackfield.task_order import draw
+
+if TYPE_CHECKING:
+    from jackfield.plugins import Plugins
+    from jackfield.recipe import Recipe
+    from jackfield.types import Task
+
+
+class StopRun(Exception):  # noqa: N818 — a request, not an error
+    """Raised by an observer to end the run cleanly, with a checkpoint."""
+
+
+def load(corridor: Corridor) -> Held:
+    """Load or build everything the corridor needs: tools, policy, reference, critic, optimizer, engine."""
+    prepare_allocator()
+    import torch
+
+    for tool in corridor.tools:
+        tool.part.prepare()
+    policy = corridor.model.load()
+    needs = corridor.needs
+    reference = policy.reference() if "ref_logp" in needs else None
+    critic = corridor.critic if "value" in needs else None
+    if critic is not None:
+        critic.start(policy, seeds.derive(corridor.run.seed, "critic"))
+    torch_optimizer = corridor.optimizer.build(policy.parameters(), critic.parameters() if critic is not None else [])
+    assert isinstance(torch_optimizer, torch.optim.Optimizer)
+    corridor.engine.start(policy, policy.tokenizer)
+    learner = Learner(
+        policy=policy,
+        critic=critic,
+        losses=corridor.losses,
+        optimizer=corridor.optimizer,
+        torch_optimizer=torch_optimizer,
+        settings=corridor.learn,
+        temperature=corridor.sampling.temperature,
+        seed=corridor.run.seed,
+        num_updates=corridor.run.steps * corridor.updates_per_step,
+    )
+    return Held(
+        tokenizer=policy.tokenizer,
+        tools={tool.part.name: tool.part for tool in corridor.tools},
+        policy=policy,
+        reference=reference,
+        critic=critic,
+        learner=learner,
+    )
+
+
+def run(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool = False) -> Path:
+    """Run a recipe to its last step; gives the folder of the final checkpoint.
+
+    Raises UserError where the folder holds another run or an unfinished one that is not to be resumed.
+    """
+    corridor = recipe.corridor
+    train, test = _tasks(corridor)
+    first = _starting_checkpoint(recipe, folder, resume=resume)
+    folder.mkdir(parents=True, exist_ok=True)
+    recipe.write_frozen(folder)
+    held = load(corridor)
+    state = checkpoint.State(step=0, update=0, drawn=0)
+    if first is not None:
+        state = checkpoint.restore(first, held)
+        corridor.engine.refresh(held.policy.policy_version)
+    info = RunInfo(
+        title=corridor.run.title,
+        folder=folder,
+        steps=corridor.run.steps,
+        first_step=state.step,
+        frozen_recipe=recipe.frozen,
+    )
+    loop = Loop(corridor=corridor, held=held, plugins=plugins, info=info, train=train, test=test, state=state)
+    with loop.reporting(), Stopping() as stopping:
+        return loop.go(stopping)
+
+
+@define(kw_only=True, eq=False)
+class Loop:
+    """The loop over steps and what it says."""
+
+    corridor: Corridor
+    held: Held
+    plugins: Plugins
+    info: RunInfo
+    train: Sequence[Task]
+    test: Sequence[Task]
+    state: checkpoint.State
+
+    def go(self, stopping: Stopping) -> Path:
+        """Steps, evaluations and checkpoints until the last step or a request to stop."""
+        try:
+            return self._go(stopping)
+        except StopRun as stop:
+            raise Interrupted(self._save(), self.state.step, self.corridor.run.steps, str(stop)) from stop
+
+    def _go(self, stopping: Stopping) -> Path:
+        corridor, steps = self.corridor, self.corridor.run.steps
+        every = corridor.evaluate.every
+        if corridor.evaluate.before and self.state.step == 0 and steps:
+            self._evaluate(stopping)
+        while self.state.step < steps:
+            self._step()
+            if stopping.asked:
+                raise StopRun("interrupted")
+            if every and self.state.step % every == 0 and self.state.step < steps:
+                self._evaluate(stopping)
+            if corridor.checkpoint.every and self.state.step % corridor.checkpoint.every == 0:
+                self._save()
+        final = self._save()
+        self._evaluate(stopping)
+        return final
+
+    @contextmanager
+    def reporting(self) -> Iterator[None]:
+        """Trackers and observers are told of the start, and of the end whatever ends it."""
+        for tracker in self.corridor.trackers:
+            tracker.part.start(self.info)
+        self.plugins.hook.jackfield_run_start(run=self.info)
+        error: BaseException | None = None
+        try:
+            yield
+        except BaseException as ending:
+            error = ending
+            raise
+        finally:
+            for tracker in self.corridor.trackers:
+                tracker.part.end(error)
+            self.plugins.hook.jackfield_run_end(run=self.info, error=error)
+
+    def _step(self) -> None:
+        count = self.corridor.run.tasks_per_step
+        tasks = draw(self.train, seed=self.corridor.run.seed, drawn=self.state.drawn, count=count)
+        report = take_step(self.corridor, self.held, tasks, self.state.step, self._progress)
+        self.state = checkpoint.State(
+            step=self.state.step + 1, update=self.held.learner.update, drawn=self.state.drawn + count
+        )
+        self._report(report)
+
+    def _evaluate(self, stopping: Stopping) -> None:
+        if not self.corridor.evaluate.enabled:
+            return
+        tasks = chosen_tasks(self.corridor, self.test)
+        with stopping.at_once():
+            report = evaluate(
+                self.corridor,
+                tasks,
+                step=self.state.step,
+                tokenizer=self.held.tokenizer,
+                tools=self.held.tools,
+                progress=self._progress,
+            )
+        self._report(report)
+
+    def _report(self, report: StepReport) -> None:
+        for tracker in self.corridor.trackers:
+            tracker.part.step(report)
+        self.plugins.hook.jackfield_step_end(run=self.info, report=report)
+
+    def _progress(self, phase: str, done: int, total: int) -> None:
+        for tracker in self.corridor.trackers:
+            tracker.part.progress(phase, done, total)
+
+    def _save(self) -> Path:
+        return checkpoint.save(self.info.folder, self.held, self.state, keep=self.corridor.checkpoint.keep)
+
+
+class Interrupted(Exception):  # noqa: N818 — an ending, not an error
+    """The run ended before its last step, at the user's or an observer's wish, with a checkpoint."""
+
+    def __init__(self, checkpoint_folder: Path, step: int, steps: int, why: str = "interrupted") -> None:
+        self.checkpoint = checkpoint_folder
+        super().__init__(f"{why}: {step} of {steps} steps done, checkpoint {checkpoint_folder}; go on with --resume")
+
+
+class Stopping:
+    """What Ctrl-C does during a run: the first is a request to end after the current step, or at once where no step is
+    under way; a second one ends at once anyhow."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._at_once = False
+        self._before: Callable[..., Any] | int | None = None
+
+    def __enter__(self) -> Stopping:
+        if threading.current_thread() is threading.main_thread():  # elsewhere signals cannot be handled
+            self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Inside, Ctrl-C raises StopRun where it stands: there is nothing to lose."""
+        self._at_once = True
+        try:
+            yield
+        except KeyboardInterrupt as interrupt:
+            raise StopRun("interrupted") from interrupt
+        finally:
+            self._at_once = False
+
+    def _handle(self, _signal: int, _frame: FrameType | None) -> None:
+        if self.asked or self._at_once:
+            raise KeyboardInterrupt
+        self.asked = True
+        print("stopping after this step (Ctrl-C again: at once, without it)", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _tasks(corridor: Corridor) -> tuple[Sequence[Task], Sequence[Task]]:
+    """Both splits, read and validated before any model loads."""
+    train = corridor.data.tasks("train") if corridor.run.steps else ()
+    test = corridor.data.tasks("test") if corridor.evaluate.enabled else ()
+    if corridor.run.steps and not train:
+        raise UserError("[data]: the training split has no tasks")
+    if corridor.evaluate.enabled and not test:
+        raise UserError("[data]: the test split has no tasks; give it some, or set evaluate.enabled = false")
+    return train, test
+
+
+def _starting_checkpoint(recipe: Recipe, folder: Path, *, resume: bool) -> Path | None:
+    """What to go on from, None for a fresh start."""
+    there = checkpoint.saved(folder)
+    if not there:
+        return None
+    if not resume:
+        done = checkpoint.read_state(there[-1]).step
+        raise UserError(f"{folder}: holds a run of {done} steps already; add --resume to go on, or choose another folder with --out")
+    done = checkpoint.read_state(there[-1]).step
+    if done >= recipe.corridor.run.steps:
+        raise UserError(
+            f"{folder}: all {done} steps are done, nothing to resume; ask for more with --set steps={2 * done or 1}"
+        )
+    return there[-1]

@@ -1,0 +1,232 @@
+"""Learning divides once, trains only what the policy wrote, and does not care how an update is cut up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from attrs import evolve, frozen
+
+from jackfield import pack
+from jackfield.corridor import Named
+from jackfield.learn import Learner
+from jackfield.settings import Learn
+from jackfield.stages import LossBatch, LossTerms
+from jackfield.testing.tiny_model import Sgd, TinyCritic, TinyModel, credited_rollout, one_group_each
+from jackfield.types import Credited
+
+PIECES = [
+    [("task", [1, 2, 3]), ("policy", [4, 5, 6]), ("environment", [7, 8]), ("policy", [9, 0])],
+    [("task", [1, 2]), ("policy", [10, 11, 12, 13, 14, 0])],
+    [("task", [3]), ("policy", [15]), ("environment", [16, 17, 18, 19]), ("policy", [20, 21]), ("environment", [22])],
+    [("task", [5, 6, 7, 8, 9]), ("policy", [1, 0])],
+]
+
+
+@frozen
+class PolicyGradient:
+    """−ratio·advantage, written plainly."""
+
+    unit = "token"
+
+    def terms(self, batch: LossBatch) -> LossTerms:
+        ratio = (batch.logp_N - batch.old_logp_N).exp()
+        return LossTerms(term=-ratio * batch.advantage_N, metrics={"ratio": ratio.detach()})
+
+
+@frozen
+class Everything:
+    """A term that uses every field a loss can see."""
+
+    unit = "token"
+
+    def terms(self, batch: LossBatch) -> LossTerms:
+        term = -(batch.logp_N - batch.old_logp_N).exp() * batch.advantage_N + (batch.logp_N - batch.ref_logp_N) ** 2
+        term = term + (batch.value_N - batch.return_N) ** 2 + (batch.value_N - batch.old_value_N) ** 2 - 0.1 * batch.entropy_N
+        return LossTerms(term=term)
+
+
+@frozen
+class PerRollout:
+    """The squared sum of a rollout's log-probs: a unit of its own."""
+
+    unit = "rollout"
+
+    def terms(self, batch: LossBatch) -> LossTerms:
+        total = torch.zeros(batch.num_rollouts, dtype=batch.logp_N.dtype).index_add(0, batch.rollout_N, batch.logp_N)
+        return LossTerms(term=total**2)
+
+
+def rollouts(**changes: Any) -> list[Credited]:
+    return [credited_rollout(p, seed=i, **changes) for i, p in enumerate(PIECES)]  # type: ignore[arg-type]
+
+
+def updated(given: list[Credited], loss: Any, *, critic: bool = False, dtype: torch.dtype = torch.float64, **settings: Any):
+    """(parameters after learning, metrics) from the same start."""
+    policy = TinyModel.new(dtype=dtype)
+    value = TinyCritic() if critic else None
+    if value is not None:
+        value.start(policy, seed=1)
+    optimizer = Sgd(lr=0.05)
+    learner = Learner(
+        policy=policy,
+        critic=value,
+        losses=[Named(name="loss", part=loss)],
+        optimizer=optimizer,
+        torch_optimizer=optimizer.build(policy.parameters(), value.parameters() if value else []),
+        settings=Learn(**{"max_grad_norm": 1e9, **settings}),
+        temperature=1.0,
+        seed=0,
+        num_updates=4,
+    )
+    metrics = learner.learn(one_group_each(given), step=0)
+    parameters = [*policy.parameters(), *(value.parameters() if value else [])]
+    return torch.cat([p.detach().flatten() for p in parameters]), metrics
+
+
+@pytest.mark.parametrize("loss", [PolicyGradient(), Everything(), PerRollout()])
+@pytest.mark.parametrize("aggregation", ["token_mean", "sequence_mean", "fixed_length"])
+def test_any_split_padding_and_order_gives_the_same_update(loss: Any, aggregation: str) -> None:
+    """One row at a time, all at once, small chunks, another row order: the same parameters to 1e-12."""
+    how: dict[str, Any] = {"aggregation": aggregation, "fixed_length": 7 if aggregation == "fixed_length" else None, "critic": True}
+    want, metrics = updated(rollouts(), loss, **how)
+    for given, cut in [
+        (rollouts(), {"tokens_per_microbatch": 1}),
+        (rollouts(), {"tokens_per_microbatch": 12}),
+        (rollouts(), {"logits_chunk": 2}),
+        (rollouts()[::-1], {"tokens_per_microbatch": 16}),
+    ]:
+        found, other = updated(given, loss, **how, **cut)
+        torch.testing.assert_close(found, want, rtol=1e-12, atol=1e-13)
+        assert other == pytest.approx(metrics, rel=1e-9)
+
+
+def test_what_the_policy_did_not_write_changes_nothing() -> None:
+    """NaN, infinity or any number at every other position of every array: bit for bit the same parameters and metrics."""
+    want, metrics = updated(rollouts(hidden_fill=float("nan")), Everything(), critic=True)
+    for fill in (0.0, 1e30, float("inf")):
+        found, other = updated(rollouts(hidden_fill=fill), Everything(), critic=True)
+        assert torch.equal(found, want)
+        assert other == metrics
+    assert torch.isfinite(want).all()
+
+
+def test_logits_elsewhere_get_no_gradient() -> None:
+    """A17: the gradient of the loss by the hidden state is exactly zero wherever no policy token is predicted."""
+    given = rollouts()
+    rows = pack.rows(given)
+    policy = TinyModel.new()
+    seen: list[torch.Tensor] = []
+
+    class Watched(TinyModel):
+        def hidden(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
+            hidden = super().hidden(ids_BT, positions_BT).detach().requires_grad_(True)
+            seen.append(hidden)
+            return hidden
+
+    watched = Watched(policy.module, policy.tokenizer)
+    optimizer = Sgd()
+    learner = Learner(
+        policy=watched, critic=None, losses=[Named(name="loss", part=PolicyGradient())], optimizer=optimizer,
+        torch_optimizer=optimizer.build(policy.parameters(), []), settings=Learn(), temperature=1.0, seed=0, num_updates=1,
+    )  # fmt: skip
+    learner.learn(one_group_each(given), step=0)
+    (hidden,) = seen
+    assert hidden.grad is not None
+    predicts = torch.zeros(hidden.shape[:2], dtype=torch.bool)
+    order = pack.plan([pack.row_length(r) for r in given], 4096)[0]
+    for row, index in enumerate(order):
+        predicts[row, np.flatnonzero(given[index].policy_mask) - 1] = True
+    assert (hidden.grad[~predicts] == 0).all()
+    assert (hidden.grad[predicts].abs().sum(-1) > 0).all()
+    assert rows.ids_BT.shape == hidden.shape[:2]
+
+
+def test_tokens_of_the_environment_after_the_last_action_do_not_matter() -> None:
+    """Trailing observations are not even computed."""
+    want, _ = updated(rollouts(), PolicyGradient())
+    longer = [
+        credited_rollout([*p, ("environment", [2] * 9)], seed=i) if i < 2 else credited_rollout(p, seed=i)  # type: ignore[list-item, arg-type]
+        for i, p in enumerate(PIECES)
+    ]
+    for new, old in zip(longer, rollouts(), strict=True):
+        for name in ("old_logp", "ref_logp", "advantage"):
+            getattr(new, name)[new.policy_mask] = getattr(old, name)[old.policy_mask]
+    found, _ = updated(longer, PolicyGradient())
+    assert torch.equal(found, want)
+
+
+def test_the_update_is_the_gradient_of_the_formula() -> None:
+    """One SGD update against autograd of −Σ ratio·A / tokens written out over whole sequences."""
+    given = rollouts()
+    policy = TinyModel.new()
+    objective = torch.zeros((), dtype=torch.float64)
+    for r in given:
+        ids = torch.from_numpy(r.tokens)[None]
+        logp = policy.logits(policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]).log_softmax(-1)
+        for t in np.flatnonzero(r.policy_mask):
+            objective = objective - (logp[t - 1, r.tokens[t]] - r.old_logp[t]).exp() * r.advantage[t]
+    (objective / sum(r.num_policy_tokens for r in given)).backward()
+    want = torch.cat([(p - 0.05 * p.grad).detach().flatten() for p in policy.parameters()])
+    found, _ = updated(given, PolicyGradient())
+    torch.testing.assert_close(found, want, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("aggregation", "want"), [("sequence_mean", 0.0), ("token_mean", -0.6), ("fixed_length", -0.3)])
+def test_three_aggregations_by_hand(aggregation: str, want: float) -> None:
+    """A8: lengths 2 and 8, per-token objective +1 and −1: (1 − 1)/2 = 0; (2 − 8)/10 = −0.6; (2 − 8)/(2 × 10) = −0.3."""
+
+    @frozen
+    class Advantage:
+        unit = "token"
+
+        def terms(self, batch: LossBatch) -> LossTerms:
+            return LossTerms(term=batch.advantage_N + 0 * batch.logp_N)
+
+    given = []
+    for length, objective in ((2, 1.0), (8, -1.0)):
+        rollout = credited_rollout([("task", [1]), ("policy", [2] * length)])
+        given.append(evolve(rollout, advantage=np.full(length + 1, objective)))
+    _, metrics = updated(given, Advantage(), aggregation=aggregation, fixed_length=10 if aggregation == "fixed_length" else None)
+    assert metrics["losses/loss"] == pytest.approx(want, abs=1e-12)
+
+
+def test_temperature_of_sampling_is_the_temperature_of_training() -> None:
+    """Pitfall 16: log-probs are of softmax(z / T)."""
+    from jackfield.logprobs import token_logp
+
+    policy = TinyModel.new()
+    hidden = torch.randn(5, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    target = torch.tensor([1, 2, 3, 4, 5])
+    logp, entropy = token_logp(policy, hidden, target, temperature=0.7, chunk=2)
+    distribution = torch.distributions.Categorical(logits=policy.logits(hidden) / 0.7)
+    torch.testing.assert_close(logp, distribution.log_prob(target), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(entropy, distribution.entropy(), rtol=1e-12, atol=1e-12)
+
+
+def test_nothing_to_learn_from_is_a_skipped_step() -> None:
+    """T14: no policy token anywhere gives no NaN and no update, and is counted."""
+    want = torch.cat([p.detach().flatten() for p in TinyModel.new().parameters()])
+    found, metrics = updated([credited_rollout([("task", [1, 2]), ("environment", [3])])], PolicyGradient())
+    assert torch.equal(found, want)
+    assert metrics == {"learn/skipped_steps": 1.0}
+
+
+def test_epochs_and_minibatches_are_updates() -> None:
+    """2 epochs × 2 minibatches are 4 updates over all rollouts twice; the first update's ratio is measured on it alone."""
+    _, metrics = updated(rollouts(), PolicyGradient(), epochs=2, minibatches=2)
+    assert metrics["grad_norm"] > 0
+    seen: list[int] = []
+
+    @frozen
+    class Counting:
+        unit = "rollout"
+
+        def terms(self, batch: LossBatch) -> LossTerms:
+            seen.append(batch.num_rollouts)
+            return LossTerms(term=torch.zeros(batch.num_rollouts, dtype=batch.logp_N.dtype) + 0 * batch.logp_N.sum())
+
+    updated(rollouts(), Counting(), epochs=2, minibatches=2)
+    assert seen == [2, 2, 2, 2]
