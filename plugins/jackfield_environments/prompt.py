@@ -1,0 +1,57 @@
+"""How a task becomes a prompt: the recipe's template around the question, a system message before it."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+from typing import Any
+
+from attrs import evolve
+
+from jackfield.errors import DataError, Problem
+from jackfield.types import Message, Task
+
+
+def holds_placeholder(name: str, *optional: str) -> Callable[[Any], str | None]:
+    """A check for ``option``: the text has ``{name}``, and beside it no placeholder but ``optional`` ones."""
+
+    def check(text: Any) -> str | None:
+        try:
+            parsed = [
+                (found, spec, conversion) for _, found, spec, conversion in string.Formatter().parse(text) if found is not None
+            ]
+        except ValueError as error:
+            return f"{error}; write {{{{ and }}}} for braces that are meant as text"
+        unknown = [found for found, spec, conversion in parsed if found not in (name, *optional) or spec or conversion]
+        if unknown:
+            listed = ", ".join(f"{{{found}}}" for found in unknown)
+            return (
+                f"unknown placeholder {listed}; only {{{name}}} is filled in; write {{{{ and }}}} for braces that are meant as text"
+            )
+        if name not in [found for found, _, _ in parsed]:
+            return f"lacks {{{name}}}, the place where the {name} goes"
+        return None
+
+    return check
+
+
+def prompt_messages(task: Task, template: str, system: str) -> list[Message]:
+    """The task's messages with its question (the last user message) put into ``template``, ``system`` in front if there is one.
+
+    ``template="{question}"`` leaves the messages as they are: for rows that carry a full prompt.
+    Raises DataError for a row with a system message of its own although the recipe sets one, and for one without a user message.
+    """
+    place, messages = task.origin or task.id, list(task.prompt)
+    last_user = max((i for i, m in enumerate(messages) if m.role == "user"), default=None)
+    if last_user is None:
+        raise DataError(Problem(place, "prompt", "no message of role 'user', so there is no question"))
+    if system and any(m.role == "system" for m in messages):
+        raise DataError(
+            Problem(
+                place,
+                "prompt",
+                "the row has a system message and the recipe sets rollout.system; drop one of them, they are not merged",
+            )
+        )
+    messages[last_user] = evolve(messages[last_user], content=template.format(question=task.question))
+    return [Message(role="system", content=system), *messages] if system else messages
