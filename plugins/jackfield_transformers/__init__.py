@@ -1,0 +1,27 @@
+"""Causal language models through Hugging Face transformers, and a value function on top of them."""
+
+from __future__ import annotations
+
+from jackfield import hookimpl
+from jackfield.hookspecs import Register
+
+
+@hookimpl
+def jackfield_models(register: Register) -> None:
+    register(
+        "hf_causal",
+        "jackfield_transformers.hf_causal:HfCausal",
+        "A transformers causal LM: local folder, hub id, or a GGUF file inside a package.",
+    )
+    register(
+        "tiny_random",
+        "jackfield_transformers.tiny_random:TinyRandom",
+        "A two-layer causal LM with random weights and a byte tokenizer; downloads nothing.",
+    )
+
+
+@hookimpl
+def jackfield_critics(register: Register) -> None:
+    register(
+        "value_head", "jackfield_transformers.value_head:ValueHead", "A linear value head on its own or the policy's backbone."
+    )

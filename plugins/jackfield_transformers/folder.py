@@ -1,0 +1,51 @@
+"""Reading and writing transformers folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from jackfield.errors import Problem, RecipeError
+
+if TYPE_CHECKING:
+    import torch
+
+
+def read_tokenizer(source: str, **options: Any) -> Any:
+    """The transformers tokenizer of a folder or hub id. Raises RecipeError if it cannot be read."""
+    from transformers import AutoTokenizer
+
+    with _named(source):
+        return AutoTokenizer.from_pretrained(source, **options)
+
+
+def read_causal_lm(source: str, dtype: torch.dtype, **options: Any) -> Any:
+    """The causal LM of a folder or hub id, on the CPU. Raises RecipeError if it cannot be read."""
+    from transformers import AutoModelForCausalLM
+
+    with _named(source), quiet():
+        return AutoModelForCausalLM.from_pretrained(source, dtype=dtype, **options)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without transformers' own progress bars, which would tear the console tracker's."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def _named(source: str) -> Iterator[None]:
+    """transformers reports every file it cannot find or fetch as OSError: that is the user's path, or the network."""
+    try:
+        yield
+    except OSError as error:
+        raise RecipeError(Problem("", "model.path", f"cannot load {source!r}: {error}")) from error

@@ -1,0 +1,61 @@
+"""Low-rank adapters (LoRA, Hu et al. 2021) through peft."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from jackfield.errors import Problem, RecipeError
+
+_NAME = "default"
+
+
+def attach(module: Any, *, rank: int, alpha: float, targets: tuple[str, ...], seed: int) -> Any:
+    """Put adapters into ``module``'s layers, in place, and freeze everything else; gives the peft model around it.
+
+    Raises RecipeError if no layer has a name in ``targets``.
+    """
+    try:
+        from peft import LoraConfig, get_peft_model
+    except ImportError as error:
+        raise RecipeError(Problem("", "model.lora_rank", "needs peft: pip install 'jackfield[lora]'")) from error
+    config = LoraConfig(
+        r=rank,
+        lora_alpha=alpha,
+        target_modules=list(targets) if targets else "all-linear",
+        lora_dropout=0.0,
+        bias="none",
+        task_type="CAUSAL_LM",
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        try:
+            return get_peft_model(module, config)
+        except ValueError as error:
+            raise RecipeError(Problem("", "model.lora_targets", str(error))) from error
+
+
+def merged_weights(module: Any) -> dict[str, torch.Tensor]:
+    """The state dict of a plain causal LM that computes what ``module`` computes with its adapters on; ``module`` is not touched."""
+    from peft.tuners.lora import LoraLayer
+
+    weights = {name.replace(".base_layer.", "."): value for name, value in module.state_dict().items() if ".lora_" not in name}
+    for name, layer in module.named_modules():
+        if isinstance(layer, LoraLayer):
+            weights[f"{name}.weight"] = (layer.base_layer.weight + layer.get_delta_weight(_NAME)).detach()
+    return weights
+
+
+def save(adapter: Any, folder: Path) -> None:
+    """The adapters alone, in peft's own format."""
+    adapter.save_pretrained(folder)
+
+
+def restore(adapter: Any, folder: Path) -> None:
+    """Take over, in place, the adapters that ``save`` wrote."""
+    from peft import set_peft_model_state_dict
+    from safetensors.torch import load_file
+
+    set_peft_model_state_dict(adapter, load_file(folder / "adapter_model.safetensors"), adapter_name=_NAME)
