@@ -36,7 +36,7 @@ def test_first_complete_action_counts(text: str, action: Action) -> None:
         ("", "it holds no <search>…</search> or <answer>…</answer>"),
         ("I think it is Paris.", "it holds no <search>…</search> or <answer>…</answer>"),
         ("<SEARCH>x</SEARCH>", "it holds no <search>…</search> or <answer>…</answer>"),
-        ('<search>{"query": "capital of', "<search> was never closed: '<search>{\"query\": \"capital of'"),
+        ('<search>{"query": "capital of', '<search> was never closed: \'<search>{"query": "capital of\''),
         ("paris</search>", "</search> closes nothing, its opening tag is missing"),
         ("<search>paris</answer>", "<search> was never closed: '<search>paris</answer>'"),
     ],

@@ -31,7 +31,9 @@ def test_only_the_last_user_message_is_the_question() -> None:
 def test_two_system_messages_are_refused() -> None:
     """T19: a system message of the recipe never silently loses against the row's, nor is it merged; the row is named."""
     row = Task(id="t", prompt=(Message(role="system", content="s"), *ROW.prompt), origin="train.jsonl:3")
-    with pytest.raises(DataError, match=r"train\.jsonl:3: prompt: the row has a system message and the recipe sets rollout\.system"):
+    with pytest.raises(
+        DataError, match=r"train\.jsonl:3: prompt: the row has a system message and the recipe sets rollout\.system"
+    ):
         prompt_messages(row, "{question}", "mine")
 
 

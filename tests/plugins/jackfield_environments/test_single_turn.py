@@ -13,7 +13,15 @@ def roll(environment: SingleTurn, answer: str) -> Rollout:
     tokenizer = CharTokenizer()
     engine = ScriptedEngine(tokenizer, [answer])
     [group] = play(
-        [TASK], step=0, group_size=1, environment=environment, engine=engine, tokenizer=tokenizer, tools={}, run_seed=0, temperature=1.0
+        [TASK],
+        step=0,
+        group_size=1,
+        environment=environment,
+        engine=engine,
+        tokenizer=tokenizer,
+        tools={},
+        run_seed=0,
+        temperature=1.0,
     )
     assert all(session.closed for session in engine.sessions)
     return group.members[0]
