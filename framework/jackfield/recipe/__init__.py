@@ -1,0 +1,7 @@
+"""Recipes: TOML read, typed, built, checked and frozen. ``load_recipe`` is the way in."""
+
+from __future__ import annotations
+
+from jackfield.recipe.recipe import Recipe, load_recipe
+
+__all__ = ["Recipe", "load_recipe"]

@@ -1,0 +1,249 @@
+"""From a recipe's tree to settings and components: names looked up, keys typed, every problem kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from attrs import define
+
+from jackfield import settings
+from jackfield.component import HELP, PART
+from jackfield.errors import PluginError, Problem, UserError, nearest
+from jackfield.recipe.fields import INVALID, annotation, convert, default_node, freeze, recipe_keys
+from jackfield.recipe.parts import LISTS, PREAMBLE, SETTINGS, TABLES, WEIGHTED, Parts, Placed
+from jackfield.recipe.tree import Node, Origin
+
+if TYPE_CHECKING:
+    from jackfield.plugins import Plugins
+    from jackfield.registry import Entry
+
+NOT_OFFERED = dict.fromkeys(
+    ("top_p", "top_k", "min_p"), "not offered: truncated sampling changes the distribution that log-probs refer to; use temperature"
+)
+
+
+def build(tree: Node, plugins: Plugins) -> Parts:
+    """Everything the tree asks for, as far as it is sound."""
+    parts = Parts(tree.origin)
+    builder = _Builder(plugins, parts)
+    top = {key: node for key, node in tree.value.items() if key not in {*SETTINGS, *TABLES, *LISTS, *PREAMBLE}}
+    parts.settings["run"] = builder.settings(
+        settings.Run, Node(top, tree.origin), "", (*SETTINGS, *TABLES, *LISTS, *PREAMBLE, "extends")
+    )
+    parts.tree |= {key: tree.value[key] for key in PREAMBLE if key in tree.value}
+    for key, cls in SETTINGS.items():
+        parts.settings[key] = builder.settings(cls, tree.value.get(key, Node({}, Origin("default", tree.origin.folder))), key)
+    for key, kind in TABLES.items():
+        builder.table(key, kind, tree)
+    for key, kind in LISTS.items():
+        builder.list(key, kind, tree)
+    if parts.asked.get("losses") == 0:
+        message = f"required: at least one [[losses]] with `use = …`{nearest('', (entry.name for entry in plugins.registries['losses'].entries))}"
+        parts.problems.append(Problem(parts.place("losses"), "losses", message))
+    return parts
+
+
+@define(eq=False)
+class _Builder:
+    plugins: Plugins
+    parts: Parts
+
+    def settings(self, cls: type, node: Node, subject: str, other_keys: Sequence[str] = ()) -> Any:
+        """An object of ``cls`` with the keys of ``node``; INVALID if it could not be built."""
+        if not node.is_table:
+            return self._wrong(node.origin, subject, f"expected a table [{subject}]")
+        before = len(self.parts.problems)
+        values, keys = self._values(cls, node.value, node.origin, subject, other_keys)
+        if subject:
+            self.parts.tree[subject] = Node(keys, node.origin)
+        else:
+            self.parts.tree |= keys
+        return self._construct(cls, values, node.origin, subject) if len(self.parts.problems) == before else INVALID
+
+    def table(self, key: str, kind: str, tree: Node) -> None:
+        node = tree.value.get(key)
+        if node is None:
+            if key != "critic":
+                self._wrong(tree.origin, key, f"required: a table [{key}] with `use = …`{self._choices(kind)}")
+            return
+        self.parts.asked[key] = 1
+        placed = self.component(kind, node, key, owned=("from",) if key == "model" else ())
+        if placed is not None:
+            self.parts.single[key] = placed
+            self.parts.tree[key] = placed.node
+
+    def list(self, key: str, kind: str, tree: Node) -> None:
+        node = tree.value.get(key, Node([], Origin("default", tree.origin.folder)))
+        if not isinstance(node.value, list):
+            self._wrong(node.origin, key, f"expected a list: write [[{key}]], one for each")
+            return
+        self.parts.asked[key] = len(node.value)
+        owned = ("weight",) if key in WEIGHTED else ()
+        placed = [self.component(kind, item, f"{key}.{index}", owned) for index, item in enumerate(node.value)]
+        self.parts.lists[key] = [one for one in placed if one is not None]
+        self.parts.tree[key] = Node([one.node for one in self.parts.lists[key]], node.origin)
+
+    def component(
+        self, kind: str, node: Node, subject: str, owned: Sequence[str] = (), default: str | None = None
+    ) -> Placed | None:
+        """The component that ``node`` (a name, or a table with ``use``) asks for."""
+        if isinstance(node.value, str):
+            node = Node({"use": node}, node.origin)
+        if not node.is_table:
+            self._wrong(node.origin, subject, "expected a name, or a table with `use = …`")
+            return None
+        given = dict(node.value)
+        use = given.pop("use", None if default is None else Node(default, Origin("default", node.origin.folder)))
+        if use is None or not isinstance(use.value, str):
+            self._wrong(node.origin, f"{subject}.use", f"required: the name of a component{self._choices(kind)}")
+            return None
+        try:
+            entry = self.plugins.registries[kind].find(use.value)
+            cls = entry.load()
+        except PluginError as error:
+            self._wrong(use.origin, f"{subject}.use", _told(error))
+            return None
+        if not attrs.has(cls):
+            self._wrong(use.origin, f"{subject}.use", f"{entry.target} is not an attrs class, so it cannot be a component")
+            return None
+        return self._placed(entry, cls, use, given, node.origin, subject, owned)
+
+    def _placed(
+        self, entry: Entry, cls: type, use: Node, given: dict[str, Node], origin: Origin, subject: str, owned: Sequence[str]
+    ) -> Placed | None:
+        before = len(self.parts.problems)
+        taken = set(owned) & recipe_keys(cls).keys()
+        if taken:
+            self._wrong(use.origin, subject, f"{cls.__qualname__} has a field '{min(taken)}', which is the core's own key here")
+            return None
+        core = {key: given.pop(key) for key in owned if key in given}
+        weight = self._weight(core, subject, use.origin) if "weight" in owned else None
+        supplied = self._chained_path(cls, core["from"], given, subject) if "from" in core else {}
+        values, keys = self._values(cls, given, origin, subject, (*owned, "use"), supplied)
+        if len(self.parts.problems) > before:
+            return None
+        part = self._construct(cls, values | supplied, use.origin, subject)
+        if part is INVALID:
+            return None
+        head = {"use": Node(entry.qualified, use.origin)} | core | ({} if weight is None else {"weight": weight})
+        placed = Placed(subject, entry, part, Node(head | keys, origin), 1.0 if weight is None else weight.value)
+        self.parts.every.append(placed)
+        return placed
+
+    def _weight(self, core: dict[str, Node], subject: str, origin: Origin) -> Node:
+        node = core.get("weight", Node(1.0, Origin("default", origin.folder)))
+        value = convert(float, node, f"{subject}.weight", self.parts.problems)
+        return Node(value, node.origin)
+
+    def _chained_path(self, cls: type, chained: Node, given: dict[str, Node], subject: str) -> dict[str, Any]:
+        """The model's ``path`` until the recipe it comes from has run."""
+        if "path" not in recipe_keys(cls):
+            self._wrong(
+                chained.origin, f"{subject}.from", f"{cls.__qualname__} has no key 'path' to take weights of another recipe from"
+            )
+            return {}
+        if "path" in given:
+            self._wrong(
+                given.pop("path").origin, f"{subject}.path", "the weights come from the recipe named by 'from'; keep one of the two"
+            )
+        pending = Node(f"the final checkpoint of {chained.value}", chained.origin)
+        return {"path": convert(annotation(cls, "path"), pending, f"{subject}.path", self.parts.problems)}
+
+    def _values(
+        self,
+        cls: type,
+        given: Mapping[str, Node],
+        origin: Origin,
+        subject: str,
+        other_keys: Sequence[str] = (),
+        supplied: Mapping[str, Any] | None = None,
+    ) -> tuple[dict[str, Any], dict[str, Node]]:
+        """Typed values of ``cls``'s fields, and the same as a recipe would write them, defaults filled in."""
+        fields = recipe_keys(cls)
+        for key in given.keys() - fields.keys():
+            self._wrong(given[key].origin, _join(subject, key), _unknown(key, subject, [*fields, *other_keys]))
+        values: dict[str, Any] = {}
+        frozen_keys: dict[str, Node] = {}
+        for key, attribute in fields.items():
+            if supplied and key in supplied:
+                continue
+            node = given.get(key) or default_node(attribute, Origin("default", origin.folder))
+            if node is None and attribute.default is attrs.NOTHING:
+                self._wrong(origin, _join(subject, key), f"required: {attribute.metadata.get(HELP, 'has no default')}")
+            if node is None:
+                values[key] = None
+            elif PART in attribute.metadata:
+                self._part(attribute, node, subject, values, frozen_keys)
+            elif (value := self._value(cls, attribute, node, subject)) is not INVALID:
+                values[key] = value
+                frozen_keys[key] = freeze(value, node.origin)
+        self._check(fields, values, {key: node.origin for key, node in frozen_keys.items()}, subject)
+        return values, frozen_keys
+
+    def _value(self, cls: type, attribute: attrs.Attribute[Any], node: Node, subject: str) -> Any:
+        try:
+            return convert(
+                annotation(cls, attribute.name), node, _join(subject, attribute.alias or attribute.name), self.parts.problems
+            )
+        except (TypeError, NameError) as error:
+            return self._wrong(node.origin, subject, f"{cls.__qualname__} cannot be used in recipes: {error}")
+
+    def _part(
+        self, attribute: attrs.Attribute[Any], node: Node, subject: str, values: dict[str, Any], frozen_keys: dict[str, Node]
+    ) -> None:
+        key = attribute.alias or attribute.name
+        default = attribute.default if isinstance(attribute.default, str) else None
+        placed = self.component(attribute.metadata[PART], node, _join(subject, key), default=default)
+        if placed is not None:
+            values[key], frozen_keys[key] = placed.part, placed.node
+
+    def _check(
+        self, fields: Mapping[str, attrs.Attribute[Any]], values: Mapping[str, Any], origins: Mapping[str, Origin], subject: str
+    ) -> None:
+        """Run every validator; constructing the class would stop at the first that complains."""
+        instance = SimpleNamespace(**values)
+        for key, value in values.items():
+            validator = fields[key].validator
+            if validator is None or key not in origins:
+                continue
+            try:
+                validator(instance, fields[key], value)
+            except ValueError as error:
+                self._wrong(origins[key], _join(subject, key), str(error).removeprefix(f"{fields[key].name}: "))
+
+    def _construct(self, cls: type, values: Mapping[str, Any], origin: Origin, subject: str) -> Any:
+        try:
+            return cls(**values)
+        except ValueError as error:
+            return self._wrong(origin, subject, str(error))
+        except UserError as error:
+            return self._wrong(origin, subject, _told(error))
+
+    def _choices(self, kind: str) -> str:
+        return nearest("", [entry.name for entry in self.plugins.registries[kind].entries])
+
+    def _wrong(self, origin: Origin, subject: str, message: str) -> Any:
+        self.parts.problems.append(Problem(origin.place, subject, message))
+        return INVALID
+
+
+def _join(subject: str, key: str) -> str:
+    return f"{subject}.{key}" if subject else key
+
+
+def _told(error: UserError) -> str:
+    return "; ".join(problem.message for problem in error.problems)
+
+
+def _unknown(key: str, subject: str, choices: Sequence[str]) -> str:
+    if key in NOT_OFFERED and subject == "sampling":
+        return NOT_OFFERED[key]
+    owners = [f"in [{table}]" for table, cls in SETTINGS.items() if key in recipe_keys(cls) and table != subject]
+    if subject and key in recipe_keys(settings.Run):
+        owners = ["at the top, before the first table"]
+    if owners:
+        return f"unknown key; '{key}' belongs {owners[0]}"
+    return f"unknown key{nearest(key, choices)}"

@@ -1,0 +1,143 @@
+"""What must hold between the parts of a recipe. Each refusal prints its arithmetic and the nearest valid values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jackfield.errors import Problem, UserError, nearest
+from jackfield.recipe.fields import INVALID
+from jackfield.recipe.parts import Parts, Placed
+from jackfield.stages import NEEDS
+
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
+    from jackfield.plugins import Plugins
+    from jackfield.recipe.recipe import Recipe
+
+
+def check(parts: Parts) -> Iterator[Problem]:
+    """Everything wrong between parts that are each sound on their own; what is missing is passed over."""
+    yield from _smallest_group(parts)
+    yield from _rewards(parts)
+    yield from _needs(parts)
+    yield from _minibatches(parts)
+    yield from _fixed_length(parts)
+    yield from _tools(parts)
+
+
+def check_components(parts: Parts, corridor: Corridor) -> Iterator[Problem]:
+    """What components themselves find wrong with the recipe: those with a method ``check_recipe(corridor) -> list[str]``."""
+    for placed in parts.every:
+        if hasattr(placed.part, "check_recipe"):
+            for message in placed.part.check_recipe(corridor):
+                yield Problem(placed.place(), placed.subject, message)
+
+
+def check_observers(recipe: Recipe, plugins: Plugins) -> Iterator[Problem]:
+    """What plugins that watch find wrong (hook ``jackfield_check``); each is asked, in the order of their names."""
+    everyone = plugins.manager.get_plugins()
+    for name, plugin in sorted(plugins.manager.list_name_plugin()):
+        if plugin is None:
+            continue
+        try:
+            plugins.manager.subset_hook_caller("jackfield_check", everyone - {plugin})(recipe=recipe)
+        except UserError as error:
+            for problem in error.problems:
+                yield Problem(problem.place or f"plugin '{name}'", problem.subject, problem.message)
+
+
+def _smallest_group(parts: Parts) -> Iterator[Problem]:
+    run, advantage = parts.settings["run"], parts.single.get("advantage")
+    if run is INVALID or advantage is None:
+        return
+    smallest = advantage.part.smallest_group
+    if run.group_size < smallest:
+        place = parts.place("group_size") if "group_size" in _written(parts) else advantage.place()
+        found = f"{run.group_size} rollout{'' if run.group_size == 1 else 's'} a task, but advantage '{advantage.name}' compares {smallest}"
+        yield Problem(place, "group_size", f"{found} or more; write group_size = {smallest} or above")
+
+
+def _rewards(parts: Parts) -> Iterator[Problem]:
+    advantage = parts.single.get("advantage")
+    if advantage is not None and advantage.part.uses_reward and not parts.asked_for("rewards"):
+        message = f"advantage '{advantage.name}' learns from a reward, and the recipe names none; add [[rewards]] with `use = …`"
+        yield Problem(advantage.place(), "rewards", message)
+
+
+def _needs(parts: Parts) -> Iterator[Problem]:
+    asking = list(_asking(parts))
+    for placed, needs in asking:
+        for need in sorted(needs - NEEDS):
+            message = f"'{placed.name}' needs '{need}', which nothing computes{nearest(need, NEEDS)}"
+            yield Problem(placed.place(), placed.subject, message)
+    wanting = [placed for placed, needs in asking if "value" in needs]
+    if not parts.asked_for("critic"):
+        for placed in wanting:
+            message = f"'{placed.name}' needs a value of every token, and there is no critic; add [critic] with `use = …`"
+            yield Problem(placed.place(), placed.subject, message)
+    elif not wanting and parts.complete("advantage", "penalties", "losses") and (critic := parts.single.get("critic")):
+        yield Problem(critic.place(), "critic", "no part of this recipe needs a value; remove [critic]")
+
+
+def _asking(parts: Parts) -> Iterator[tuple[Placed, frozenset[str]]]:
+    """Who needs what; a loss of weight 0 needs nothing."""
+    askers = [parts.single["advantage"]] if "advantage" in parts.single else []
+    askers += parts.lists.get("penalties", []) + [loss for loss in parts.lists.get("losses", []) if loss.weight != 0]
+    for placed in askers:
+        yield placed, frozenset(getattr(placed.part, "needs", ()))
+
+
+def _minibatches(parts: Parts) -> Iterator[Problem]:
+    run, learn = parts.settings["run"], parts.settings["learn"]
+    if INVALID in (run, learn):
+        return
+    rollouts = run.tasks_per_step * run.group_size
+    if learn.minibatches > rollouts:
+        tasks, group = math.ceil(learn.minibatches / run.group_size), math.ceil(learn.minibatches / run.tasks_per_step)
+        message = (
+            f"tasks_per_step × group_size = {run.tasks_per_step} × {run.group_size} = {rollouts} rollouts a step cannot fill "
+            f"{learn.minibatches} minibatches; write minibatches = {rollouts}, tasks_per_step = {tasks} or group_size = {group}"
+        )
+        yield Problem(parts.place("minibatches", "learn"), "learn.minibatches", message)
+
+
+def _fixed_length(parts: Parts) -> Iterator[Problem]:
+    learn = parts.settings["learn"]
+    if learn is INVALID:
+        return
+    if learn.aggregation == "fixed_length" and learn.fixed_length is None:
+        message = 'aggregation = "fixed_length" divides by this constant; write fixed_length = … (tokens)'
+        yield Problem(parts.place("aggregation", "learn"), "learn.fixed_length", message)
+    if learn.aggregation != "fixed_length" and learn.fixed_length is not None:
+        message = f'is only used by aggregation = "fixed_length", and aggregation is "{learn.aggregation}"; remove it'
+        yield Problem(parts.place("fixed_length", "learn"), "learn.fixed_length", message)
+    if learn.fixed_length is not None and learn.fixed_length < 1:
+        yield Problem(parts.place("fixed_length", "learn"), "learn.fixed_length", f"must be at least 1, found {learn.fixed_length}")
+
+
+def _tools(parts: Parts) -> Iterator[Problem]:
+    environment, tools = parts.single.get("rollout"), parts.lists.get("tools", [])
+    first: dict[str, Placed] = {}
+    for tool in tools:
+        other = first.setdefault(tool.part.name, tool)
+        if other is not tool:
+            message = f"a second tool that is called '{tool.part.name}', like {other.subject}: no rollout could reach it"
+            yield Problem(tool.place(), tool.subject, message)
+    if environment is None or not parts.complete("tools"):
+        return
+    for name in getattr(environment.part, "requires_tools", ()):
+        if name not in first:
+            message = (
+                f"'{environment.name}' calls a tool named '{name}', and the recipe has {_listed(first)}; add it under [[tools]]"
+            )
+            yield Problem(environment.place(), "tools", message)
+
+
+def _listed(names: dict[str, Placed]) -> str:
+    return f"only {', '.join(repr(name) for name in names)}" if names else "no tool"
+
+
+def _written(parts: Parts) -> set[str]:
+    return {key for key, node in parts.tree.items() if not node.origin.is_default}

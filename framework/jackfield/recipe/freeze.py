@@ -1,0 +1,75 @@
+"""A recipe with nothing left open: as TOML that loads again to the same run, and as a digest of what determines results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jackfield.recipe.tree import Node, plain
+
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+NO_RESULT = ("title", "requires", "plugins", "evaluate", "checkpoint", "trackers")
+"""Keys that change no weight of the trained model."""
+
+
+def digest(tree: Mapping[str, Node], plugin_files: Sequence[Path], chained: str | None) -> str:
+    """SHA-256, in hex, of every setting that results depend on, of local plugin files and of the recipe the model comes from.
+
+    Titles, provenance, trackers, evaluation and checkpoints are left out, and so are versions: an update of a plugin does not
+    make a finished run another run.
+    """
+    values = {key: plain(node) for key, node in tree.items() if key not in NO_RESULT}
+    if chained is not None:
+        values["model"]["from"] = chained
+    sources = [hashlib.sha256(file.read_bytes()).hexdigest() for file in plugin_files]
+    return hashlib.sha256(json.dumps([values, sources], sort_keys=True).encode()).hexdigest()
+
+
+def to_toml(tree: Mapping[str, Node], header: Sequence[str]) -> str:
+    """The recipe, every value followed by where it came from."""
+    lines = [*(f"# {_one_line(line)}" for line in header), "", *_table((), tree)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(path: tuple[str, ...], keys: Mapping[str, Node]) -> Iterator[str]:
+    """Plain keys first: what follows a sub-table's header would belong to it."""
+    below = {key: node for key, node in keys.items() if _has_header(node)}
+    for key, node in keys.items():
+        if key not in below:
+            yield f"{_key(key)} = {toml_value(plain(node))}  # {_one_line(node.origin.place)}"
+    for key, node in below.items():
+        inner = (*path, key)
+        name = ".".join(map(_key, inner))
+        for item in node.value if isinstance(node.value, list) else [node]:
+            yield ""
+            yield f"[[{name}]]" if item is not node else f"[{name}]"
+            yield from _table(inner, item.value)
+
+
+def _has_header(node: Node) -> bool:
+    return node.is_table or (isinstance(node.value, list) and bool(node.value) and all(item.is_table for item in node.value))
+
+
+def toml_value(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_key(key)} = {toml_value(item)}' for key, item in value.items())}}}"
+    return repr(value)
+
+
+def _key(key: str) -> str:
+    return key if BARE_KEY.fullmatch(key) else toml_value(key)
+
+
+def _one_line(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)

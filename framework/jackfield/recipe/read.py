@@ -1,0 +1,106 @@
+"""Recipe files and ``--set`` to one tree: TOML, ``extends``, overrides. What the keys mean is decided later."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jackfield.errors import Problem, RecipeError, nearest
+from jackfield.recipe.positions import positions
+from jackfield.recipe.tree import Node, Origin, TargetError, assign, merge, plant
+
+DEFAULTS: dict[str, Any] = {
+    "engine": {"use": "torch"},
+    "optimizer": {"use": "adamw"},
+    "trackers": [{"use": "console"}, {"use": "metrics_jsonl"}, {"use": "rollouts_jsonl"}],
+}
+"""What every recipe extends in the end."""
+
+
+def read(path: Path, overrides: Sequence[str] = (), asked_at: str = "") -> Node:
+    """The recipe at ``path`` over its parents over DEFAULTS, with ``overrides`` (``"a.b=c"``) applied last.
+
+    Raises RecipeError: file missing, not TOML, ``extends`` in a circle, overrides without a target.
+    """
+    origin = Origin("default", path.parent)
+    tree = merge(plant(DEFAULTS, lambda _: origin), _with_parents(path, (), asked_at))
+    problems = []
+    for override in overrides:
+        try:
+            tree = _override(tree, override)
+        except TargetError as error:
+            problems.append(error.problem)
+    if problems:
+        raise RecipeError(problems)
+    return tree
+
+
+def read_file(path: Path, asked_at: str = "") -> Node:
+    """One TOML file as a tree. ``asked_at`` is the place that named the file, for the message if it is missing."""
+    shown = show_path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        recipes = [show_path(other) for other in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        raise RecipeError(Problem(asked_at, shown, f"no such recipe{nearest(shown, recipes)}")) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecipeError(Problem(asked_at, shown, f"cannot be read: {error}")) from None
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(_syntax_problem(shown, text, str(error))) from None
+    lines = positions(text)
+    return plant(values, lambda key_path: Origin(f"{shown}:{lines.get(key_path, 1)}", path.parent))
+
+
+def show_path(path: Path) -> str:
+    """As short as it can be read: relative to the working directory if it lies below it."""
+    absolute = Path(os.path.normpath(Path.cwd() / path))
+    return str(absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else absolute)
+
+
+def _with_parents(path: Path, children: tuple[Path, ...], asked_at: str = "") -> Node:
+    """``path`` over the recipes it extends; ``children`` are those that led here."""
+    if path.resolve() in children:
+        circle = [*children[children.index(path.resolve()) :], path.resolve()]
+        raise RecipeError(Problem(asked_at, "extends", f"goes in a circle: {' → '.join(map(show_path, circle))}"))
+    tree = read_file(path, asked_at)
+    parent = tree.value.pop("extends", None)
+    if parent is None:
+        return tree
+    if not isinstance(parent.value, str):
+        raise RecipeError(Problem(parent.origin.place, "extends", f"expected the path of one recipe, found {parent.value!r}"))
+    parent_path = path.parent / Path(parent.value).expanduser()
+    return merge(_with_parents(parent_path, (*children, path.resolve()), parent.origin.place), tree)
+
+
+def _override(tree: Node, override: str) -> Node:
+    target, equals, text = override.partition("=")
+    keys = [key.strip() for key in target.split(".")]
+    if not equals or not all(keys):
+        raise TargetError(Problem("--set", override, "expected KEY=VALUE, e.g. learn.epochs=2 or losses.0.weight=0.1"))
+    if keys == ["extends"]:
+        raise TargetError(Problem("--set", "extends", "is only read from recipe files; extend it in a recipe of your own"))
+    origin = Origin("--set", Path())
+    return assign(tree, keys, plant(_override_value(text.strip()), lambda _: origin))
+
+
+def _override_value(text: str) -> Any:
+    """A TOML value, or else the text itself (so that names and paths need no quotes)."""
+    try:
+        values = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return values["value"] if values.keys() == {"value"} else text
+
+
+def _syntax_problem(shown: str, text: str, message: str) -> Problem:
+    found = re.search(r" \(at line (\d+), column (\d+)\)$", message)
+    if found is None:  # "… (at end of document)"
+        return Problem(f"{shown}:{text.count(chr(10)) + 1}", "", f"not valid TOML: {message}")
+    line, column = found.groups()
+    return Problem(f"{shown}:{line}", "", f"not valid TOML: {message[: found.start()]} (column {column})")

@@ -1,0 +1,197 @@
+"""A recipe, read and found sound."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from attrs import frozen
+from packaging.requirements import InvalidRequirement, Requirement
+
+from jackfield import __version__
+from jackfield.corridor import Corridor
+from jackfield.errors import Problem, RecipeError, UserError
+from jackfield.recipe.build import build
+from jackfield.recipe.check import check, check_components, check_observers
+from jackfield.recipe.fields import INVALID, convert, freeze
+from jackfield.recipe.freeze import digest, to_toml
+from jackfield.recipe.parts import Parts
+from jackfield.recipe.read import read, show_path
+from jackfield.recipe.tree import Node, plain, walk
+
+if TYPE_CHECKING:
+    from jackfield.plugins import Plugins
+
+CHAINED_FOLDER = "chained"
+
+
+@frozen(kw_only=True, eq=False)
+class Recipe:
+    """What a run is made of: components constructed, nothing loaded."""
+
+    path: Path
+    corridor: Corridor
+    parts: Parts
+    """The same by their place in the recipe."""
+    frozen: Mapping[str, Any]
+    """Every key with its value, defaults filled in and components by qualified name; besides, ``versions`` (plugin → distribution
+    and version) and ``origins`` (dotted key → ``file:line``, ``--set`` or ``default``)."""
+    digest: str
+    """Two recipes with the same digest train the same model (see freeze.digest)."""
+    chained: Recipe | None
+    """The recipe whose final checkpoint gives this one its weights (``[model] from``)."""
+
+    @property
+    def chained_from(self) -> Path | None:
+        """The file of ``chained``."""
+        return self.chained.path if self.chained else None
+
+    def with_model_path(self, folder: Path) -> Recipe:
+        """With the weights that ``chained`` left in ``folder``."""
+        kept_as = type(self.corridor.model.path)  # type: ignore[attr-defined]  # a component with `from` has it: build checks
+        model = attrs.evolve(self.corridor.model, path=kept_as(folder))  # type: ignore[misc]
+        return attrs.evolve(self, corridor=attrs.evolve(self.corridor, model=model))
+
+    def write_frozen(self, folder: Path) -> None:
+        """Write ``recipe.toml``, which loads again to this recipe whatever happens to the files it was made of; the recipe the
+        model comes from is written to a folder below."""
+        tree = dict(self.parts.tree)
+        if self.chained is not None:
+            self.chained.write_frozen(folder / CHAINED_FOLDER)
+            model = tree["model"]
+            source = Node(f"{CHAINED_FOLDER}/recipe.toml", model.value["from"].origin)
+            tree["model"] = Node(model.value | {"from": source}, model.origin)
+        versions = [f"{name}: {version}" for name, version in self.frozen["versions"].items()]
+        header = [f"Frozen from {show_path(self.path)}; digest {self.digest}", *versions]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "recipe.toml").write_text(to_toml(tree, header), encoding="utf-8")
+
+
+def load_recipe(path: Path, plugins: Plugins, overrides: Sequence[str] = ()) -> Recipe:
+    """Read, type, build and check a recipe; ``overrides`` are the values of ``--set``.
+
+    Raises RecipeError with every problem found. Local plugin files that the recipe names are added to ``plugins``.
+    """
+    return _load(path, plugins, overrides, (), "")
+
+
+def _load(path: Path, plugins: Plugins, overrides: Sequence[str], children: tuple[Path, ...], asked_at: str) -> Recipe:
+    """``children``: the recipes that led here by ``[model] from``; ``asked_at``: the place of that key."""
+    tree = read(path, overrides, asked_at)
+    problems = list(_requirements(tree))
+    plugin_files = _plugin_files(tree, plugins, problems)
+    parts = build(tree, plugins)
+    if plugin_files:
+        parts.tree["plugins"] = freeze(plugin_files, tree.value["plugins"].origin)
+    problems += [*parts.problems, *check(parts)]
+    chained = _chained(tree, path, plugins, children, problems)
+    if problems:
+        raise RecipeError(_in_order(problems))
+    if chained is not None:
+        source = tree.value["model"].value["from"]
+        parts.tree["model"].value["from"] = Node(str(chained.path.resolve()), source.origin)
+    recipe = Recipe(
+        path=path,
+        corridor=parts.corridor(),
+        parts=parts,
+        frozen=_frozen(parts),
+        digest=digest(parts.tree, plugin_files, chained.digest if chained else None),
+        chained=chained,
+    )
+    problems += [*check_components(parts, recipe.corridor), *check_observers(recipe, plugins)]
+    if problems:
+        raise RecipeError(_in_order(problems))
+    return recipe
+
+
+def _in_order(problems: Sequence[Problem]) -> list[Problem]:
+    """By file and line, each once."""
+
+    def position(problem: Problem) -> tuple[str, int]:
+        file, _, line = problem.place.rpartition(":")
+        return (file, int(line)) if line.isdigit() else (problem.place, 0)
+
+    return sorted(dict.fromkeys(problems), key=position)
+
+
+def _frozen(parts: Parts) -> dict[str, Any]:
+    tree = {key: plain(node) for key, node in parts.tree.items()}
+    origins = {".".join(map(str, path)): node.origin.place for key, item in parts.tree.items() for path, node in walk(item, (key,))}
+    entries = sorted({placed.entry.plugin: placed.entry for placed in parts.every}.items())
+    brought = {name: f"{entry.distribution} {entry.version}" if entry.distribution else "a local file" for name, entry in entries}
+    return tree | {"versions": {"jackfield": __version__} | brought, "origins": origins}
+
+
+def _requirements(tree: Node) -> Iterator[Problem]:
+    """``requires = ["jackfield-acme>=1.2"]`` against what is installed."""
+    if "requires" not in tree.value:
+        return
+    problems: list[Problem] = []
+    required = convert(tuple[str, ...], tree.value["requires"], "requires", problems)
+    yield from problems
+    if required is INVALID:
+        return
+    for text, node in zip(required, tree.value["requires"].value, strict=True):
+        message = _unmet(text)
+        if message is not None:
+            yield Problem(node.origin.place, "requires", message)
+
+
+def _unmet(text: str) -> str | None:
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement as error:
+        return f"'{text}' is not a requirement like 'jackfield-acme>=1.2': {str(error).splitlines()[0]}"
+    if requirement.marker is not None and not requirement.marker.evaluate():
+        return None
+    try:
+        installed = importlib.metadata.version(requirement.name)
+    except importlib.metadata.PackageNotFoundError:
+        return f"needs {text}, which is not installed; pip install '{text}'"
+    if requirement.specifier.contains(installed, prereleases=True):
+        return None
+    return f"needs {text}, found {requirement.name} {installed}; pip install '{text}'"
+
+
+def _plugin_files(tree: Node, plugins: Plugins, problems: list[Problem]) -> tuple[Path, ...]:
+    """Load the recipe's own plugin files."""
+    if "plugins" not in tree.value:
+        return ()
+    files = convert(tuple[Path, ...], tree.value["plugins"], "plugins", problems)
+    if files is INVALID:
+        return ()
+    for file, node in zip(files, tree.value["plugins"].value, strict=True):
+        try:
+            plugins.add_file(file)
+        except UserError as error:
+            problems += [
+                Problem(node.origin.place, "plugins", f"{show_path(file)}: {problem.message}") for problem in error.problems
+            ]
+        for failure in plugins.failures:
+            if failure.value == str(file.resolve()):
+                problems += [Problem(node.origin.place, "plugins", str(problem)) for problem in failure.problems]
+    return tuple(files)
+
+
+def _chained(tree: Node, path: Path, plugins: Plugins, children: tuple[Path, ...], problems: list[Problem]) -> Recipe | None:
+    """The recipe named by ``[model] from``; its problems are added to ours, at their own places."""
+    model = tree.value.get("model")
+    source = model.value.get("from") if model is not None and model.is_table else None
+    if source is None:
+        return None
+    parent = convert(Path, source, "model.from", problems)
+    if parent is INVALID:
+        return None
+    children = (*children, path.resolve())
+    if parent.resolve() in children:
+        circle = " → ".join(map(show_path, [*children[children.index(parent.resolve()) :], parent]))
+        problems.append(Problem(source.origin.place, "model.from", f"goes in a circle: {circle}"))
+        return None
+    try:
+        return _load(parent, plugins, (), children, source.origin.place)
+    except RecipeError as error:
+        problems += error.problems
+        return None
