@@ -20,6 +20,7 @@ from jackfield.evaluate import chosen_tasks, evaluate
 from jackfield.learn import Learner
 from jackfield.machine import prepare_allocator
 from jackfield.report import RunInfo, StepReport
+from jackfield.stages import LanguageModel, Tool
 from jackfield.step import Held, take_step
 from jackfield.task_order import draw
 
@@ -29,26 +30,29 @@ if TYPE_CHECKING:
     from jackfield.types import Task
 
 
-class StopRun(Exception):  # noqa: N818 — a request, not an error
+class StopRun(Exception):
     """Raised by an observer to end the run cleanly, with a checkpoint."""
 
 
-def load(corridor: Corridor) -> Held:
-    """Load or build everything the corridor needs: tools, policy, reference, critic, optimizer, engine."""
+def load_for_sampling(corridor: Corridor) -> tuple[LanguageModel, dict[str, Tool]]:
+    """What rollouts need: the policy, with the engine started, and the tools by name."""
     prepare_allocator()
-    import torch
-
     for tool in corridor.tools:
         tool.part.prepare()
     policy = corridor.model.load()
+    corridor.engine.start(policy, policy.tokenizer)
+    return policy, {tool.part.name: tool.part for tool in corridor.tools}
+
+
+def load(corridor: Corridor) -> Held:
+    """Load or build everything the corridor needs: tools, policy, engine, reference, critic, optimizer."""
+    policy, tools = load_for_sampling(corridor)
     needs = corridor.needs
     reference = policy.reference() if "ref_logp" in needs else None
     critic = corridor.critic if "value" in needs else None
     if critic is not None:
         critic.start(policy, seeds.derive(corridor.run.seed, "critic"))
     torch_optimizer = corridor.optimizer.build(policy.parameters(), critic.parameters() if critic is not None else [])
-    assert isinstance(torch_optimizer, torch.optim.Optimizer)
-    corridor.engine.start(policy, policy.tokenizer)
     learner = Learner(
         policy=policy,
         critic=critic,
@@ -62,7 +66,7 @@ def load(corridor: Corridor) -> Held:
     )
     return Held(
         tokenizer=policy.tokenizer,
-        tools={tool.part.name: tool.part for tool in corridor.tools},
+        tools=tools,
         policy=policy,
         reference=reference,
         critic=critic,
@@ -187,7 +191,7 @@ class Loop:
         return checkpoint.save(self.info.folder, self.held, self.state, keep=self.corridor.checkpoint.keep)
 
 
-class Interrupted(Exception):  # noqa: N818 — an ending, not an error
+class Interrupted(Exception):
     """The run ended before its last step, at the user's or an observer's wish, with a checkpoint."""
 
     def __init__(self, checkpoint_folder: Path, step: int, steps: int, why: str = "interrupted") -> None:
