@@ -1,0 +1,53 @@
+"""Eight capitals: enough to run every line of a recipe, too little to learn anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from attrs import frozen
+
+from jackfield.types import Message, Passage, Task
+
+CAPITALS = {
+    "France": "Paris", "Japan": "Tokyo", "Kenya": "Nairobi", "Peru": "Lima",
+    "Norway": "Oslo", "Egypt": "Cairo", "Cuba": "Havana", "Nepal": "Kathmandu",
+}  # fmt: skip
+
+
+@frozen(kw_only=True)
+class SmokeTasks:
+    """Capitals of eight countries: six to train on, two to test with. Every task has two recorded attempts, the right one first."""
+
+    def tasks(self, split: Literal["train", "test"]) -> Sequence[Task]:
+        """All tasks of a split."""
+        countries = list(CAPITALS)[:6] if split == "train" else list(CAPITALS)[6:]
+        return [_task(split, number, country) for number, country in enumerate(countries)]
+
+
+@frozen(kw_only=True)
+class SmokePassages:
+    """One passage a country."""
+
+    fingerprint: ClassVar[str] = "smoke-1"
+
+    def passages(self) -> Sequence[Passage]:
+        """Eight passages."""
+        return [
+            Passage(id=country.lower(), title=country, text=f"{country} is a country. Its capital is {capital}.")
+            for country, capital in CAPITALS.items()
+        ]
+
+
+def _task(split: str, number: int, country: str) -> Task:
+    capital = CAPITALS[country]
+    return Task(
+        id=f"smoke/{split}-{number}",
+        prompt=(Message(role="user", content=f"What is the capital of {country}?"),),
+        answers=(capital,),
+        recorded=(
+            (f"<search> {country} </search>", f"<answer> {capital} </answer>"),
+            ("<search> capital </search>", "<answer> Atlantis </answer>"),
+        ),
+        labels={"hops": "1"},
+    )
