@@ -21,10 +21,11 @@ DEFAULTS: dict[str, Any] = {
 """What every recipe extends in the end."""
 
 
-def read(path: Path, overrides: Sequence[str] = (), asked_at: str = "") -> Node:
-    """The recipe at ``path`` over its parents over DEFAULTS, with ``overrides`` (``"a.b=c"``) applied last.
+def read(path: Path, overrides: Sequence[str] = (), asked_at: str = "") -> tuple[Node, list[Problem]]:
+    """The recipe at ``path`` over its parents over DEFAULTS, with ``overrides`` (``"a.b=c"``) applied last; and which could not be.
 
-    Raises RecipeError: file missing, not TOML, ``extends`` in a circle, overrides without a target.
+    ``asked_at`` is the place that named the recipe, if another did. Raises RecipeError where nothing can be read: a file is missing
+    or not TOML, ``extends`` goes in a circle.
     """
     origin = Origin("default", path.parent)
     tree = merge(plant(DEFAULTS, lambda _: origin), _with_parents(path, (), asked_at))
@@ -34,9 +35,7 @@ def read(path: Path, overrides: Sequence[str] = (), asked_at: str = "") -> Node:
             tree = _override(tree, override)
         except TargetError as error:
             problems.append(error.problem)
-    if problems:
-        raise RecipeError(problems)
-    return tree
+    return tree, problems
 
 
 def read_file(path: Path, asked_at: str = "") -> Node:

@@ -80,8 +80,8 @@ def load_recipe(path: Path, plugins: Plugins, overrides: Sequence[str] = ()) -> 
 
 def _load(path: Path, plugins: Plugins, overrides: Sequence[str], children: tuple[Path, ...], asked_at: str) -> Recipe:
     """``children``: the recipes that led here by ``[model] from``; ``asked_at``: the place of that key."""
-    tree = read(path, overrides, asked_at)
-    problems = list(_requirements(tree))
+    tree, problems = read(path, overrides, asked_at)
+    problems += _requirements(tree)
     plugin_files = _plugin_files(tree, plugins, problems)
     parts = build(tree, plugins)
     if plugin_files:
@@ -89,7 +89,7 @@ def _load(path: Path, plugins: Plugins, overrides: Sequence[str], children: tupl
     problems += [*parts.problems, *check(parts)]
     chained = _chained(tree, path, plugins, children, problems)
     if problems:
-        raise RecipeError(_in_order(problems))
+        raise RecipeError(_in_order(problems, tree.origin.place))
     if chained is not None:
         source = tree.value["model"].value["from"]
         parts.tree["model"].value["from"] = Node(str(chained.path.resolve()), source.origin)
@@ -103,18 +103,19 @@ def _load(path: Path, plugins: Plugins, overrides: Sequence[str], children: tupl
     )
     problems += [*check_components(parts, recipe.corridor), *check_observers(recipe, plugins)]
     if problems:
-        raise RecipeError(_in_order(problems))
+        raise RecipeError(_in_order(problems, tree.origin.place))
     return recipe
 
 
-def _in_order(problems: Sequence[Problem]) -> list[Problem]:
-    """By file and line, each once."""
+def _in_order(problems: Sequence[Problem], home: str) -> list[Problem]:
+    """By file and line, each once. What is wrong with a default is told at ``home``, the recipe's first line."""
 
     def position(problem: Problem) -> tuple[str, int]:
         file, _, line = problem.place.rpartition(":")
         return (file, int(line)) if line.isdigit() else (problem.place, 0)
 
-    return sorted(dict.fromkeys(problems), key=position)
+    placed = [attrs.evolve(problem, place=home) if problem.place == "default" else problem for problem in problems]
+    return sorted(dict.fromkeys(placed), key=position)
 
 
 def _frozen(parts: Parts) -> dict[str, Any]:
