@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from jackfield_environments.action import QUOTED, Action, NoAction, read_action
 
 TAGS = ("search", "answer")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from jackfield.testing.fakes import CharTokenizer
 from jackfield_environments.information import information_block
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from jackfield.errors import DataError
 from jackfield.types import Message, Task
 from jackfield_environments.prompt import holds_placeholder, prompt_messages

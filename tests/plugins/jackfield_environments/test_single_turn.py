@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from jackfield.rollout import play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine
 from jackfield.types import Message, Rollout, Task

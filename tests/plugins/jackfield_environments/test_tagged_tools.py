@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from jackfield.rollout import play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedTool
 from jackfield.types import Message, Rollout, Task

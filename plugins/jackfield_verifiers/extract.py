@@ -1,0 +1,48 @@
+"""Reading the answer out of what the policy wrote. The prompt and observations never come here."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+BOX = r"\boxed{"
+
+
+def answer_tag_name(tag: Any) -> str | None:
+    """A check for ``option``: a tag's name, or empty for the whole completion."""
+    return (
+        None
+        if re.fullmatch(r"([A-Za-z][\w-]*)?", tag)
+        else f"must be a tag's name such as 'answer', without brackets, found {tag!r}"
+    )
+
+
+def last_answer(completion: str, tag: str) -> str | None:
+    """The content of the last complete ``<tag>…</tag>``, from the nearest opening tag; None without one. ``tag=""``: all of it.
+
+    A ``\\boxed{…}`` in it is unwrapped: the last one whose braces close. White space at the ends is dropped.
+    """
+    if not tag:
+        return unboxed(completion)
+    answer: str | None = None
+    start: int | None = None
+    for found in re.finditer(rf"<(/?){re.escape(tag)}>", completion):
+        if not found[1]:
+            start = found.end()
+        elif start is not None:
+            answer, start = completion[start : found.start()], None
+    return None if answer is None else unboxed(answer)
+
+
+def unboxed(text: str) -> str:
+    """``text`` stripped, or what its last ``\\boxed{…}`` holds."""
+    start = text.rfind(BOX)
+    if start < 0:
+        return text.strip()
+    start += len(BOX)
+    depth = 1
+    for found in re.finditer(r"[{}]", text[start:]):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return text[start : start + found.start()].strip()
+    return text.strip()

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from jackfield_verifiers.extract import last_answer, unboxed
+
+
+@pytest.mark.parametrize(
+    ("completion", "expected"),
+    [
+        ("<answer>Paris</answer>", "Paris"),
+        ("<answer>Lyon</answer> no, <answer> Paris\n</answer> so", "Paris"),
+        ("<answer>Paris</answer> <answer>Lyon", "Paris"),
+        ("<answer>a <answer>Paris</answer>", "Paris"),
+        ("<answer>Paris</answer></answer>", "Paris"),
+        ("Paris</answer>", None),
+        ("<answer>Paris", None),
+        ("Paris", None),
+        ("<answer></answer>", ""),
+        ("<ANSWER>Paris</ANSWER>", None),
+        ("<answer>\\boxed{42}</answer>", "42"),
+        ("<answer>It is $\\boxed{\\frac{1}{2}}$.</answer>", "\\frac{1}{2}"),
+    ],
+)
+def test_last_complete_answer(completion: str, expected: str | None) -> None:
+    """X1, X6: one pair of tags is enough, the last complete one counts, a box is unwrapped, and no answer is None."""
+    assert last_answer(completion, "answer") == expected
+
+
+def test_no_tag_means_everything() -> None:
+    """With an empty tag the whole completion is the answer."""
+    assert last_answer("  Paris \n", "") == "Paris"
+    assert last_answer("so \\boxed{1}, no, \\boxed{2}", "") == "2"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("\\boxed{42", "\\boxed{42"), ("\\boxed{}", ""), ("}{", "}{"), ("\\boxed{a}}", "a"), ("\\boxed{{a}b}", "{a}b")],
+)
+def test_boxes(text: str, expected: str) -> None:
+    """Braces are matched; a box that never closes is left as it stands."""
+    assert unboxed(text) == expected
+
+
+@pytest.mark.parametrize("piece", ["<answer>", "</answer>", "<answer></answer>", "\\boxed{", "{", "<"])
+def test_is_linear(piece: str) -> None:
+    """S10: 100,000 degenerate characters are read at once."""
+    text = piece * (100_000 // len(piece))
+    start = time.perf_counter()
+    last_answer(text, "answer")
+    last_answer(text, "")
+    assert time.perf_counter() - start < 2
