@@ -29,7 +29,7 @@ class _AnswerJudge:
         golds = [gold for gold in rollout.task.answers if gold.strip()]
         if not golds:
             return Verdict.abstain(f"the gold answer is missing or empty in {rollout.task.origin or rollout.task.id}")
-        answer = last_answer(rollout.completion, self.answer_tag)
+        answer = last_answer(rollout, self.answer_tag)
         if answer is None:
             return Verdict.score(0.0, reason=f"no <{self.answer_tag}>…</{self.answer_tag}> in the completion")
         if not answer:

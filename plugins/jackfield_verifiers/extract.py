@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from jackfield.types import Rollout
+
 BOX = r"\boxed{"
 
 
@@ -17,21 +19,27 @@ def answer_tag_name(tag: Any) -> str | None:
     )
 
 
-def last_answer(completion: str, tag: str) -> str | None:
-    """The content of the last complete ``<tag>…</tag>``, from the nearest opening tag; None without one. ``tag=""``: all of it.
+def last_answer(rollout: Rollout, tag: str) -> str | None:
+    """The content of the last ``<tag>…</tag>`` that the policy wrote in one turn; None without one. ``tag=""``: all it wrote.
 
-    A ``\\boxed{…}`` in it is unwrapped: the last one whose braces close. White space at the ends is dropped.
+    The content starts at the nearest opening tag. Tags of two turns, with an observation between, make no answer. A ``\\boxed{…}`` in
+    it is unwrapped: the last one whose braces close. White space at the ends is dropped.
     """
     if not tag:
-        return unboxed(completion)
+        return unboxed(rollout.completion)
+    turns = [_last_tagged(segment.text, tag) for segment in rollout.segments if segment.writer == "policy"]
+    return next((unboxed(answer) for answer in reversed(turns) if answer is not None), None)
+
+
+def _last_tagged(text: str, tag: str) -> str | None:
     answer: str | None = None
     start: int | None = None
-    for found in re.finditer(rf"<(/?){re.escape(tag)}>", completion):
+    for found in re.finditer(rf"<(/?){re.escape(tag)}>", text):
         if not found[1]:
             start = found.end()
         elif start is not None:
-            answer, start = completion[start : found.start()], None
-    return None if answer is None else unboxed(answer)
+            answer, start = text[start : found.start()], None
+    return answer
 
 
 def unboxed(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
@@ -20,9 +21,10 @@ def _tag_names(tags: Any) -> str | None:
 class Format:
     """1 if the tags of what the policy wrote are well formed, else 0 with the first thing that is wrong.
 
-    Well formed: every tag named here is closed, none stands inside another, exactly one answer that is not empty stands at the very end
-    (only white space after it), ``require_tool`` was written before it, and no tag of the environment was forged. It does not look at
-    the gold answer, so give it a small ``weight``: a policy that is paid well for form alone stops looking for answers.
+    Well formed: every tag named here is closed in the turn that opened it, none stands inside another, exactly one answer that is not
+    empty stands at the very end (only white space after it), ``require_tool`` was written before it, and no tag of the environment was
+    forged. It does not look at the gold answer, so give it a small ``weight``: a policy that is paid well for form alone stops looking
+    for answers.
     """
 
     tags: tuple[str, ...] = option(("think", "search"), help="tags beside the answer's that must be well formed", check=_tag_names)
@@ -33,37 +35,42 @@ class Format:
     forged_tags: tuple[str, ...] = option(("information",), help="tags only the environment may write", check=_tag_names)
 
     def judge(self, rollout: Rollout) -> Verdict:
-        wrong = self.fault(rollout.completion)
+        wrong = self.fault([s.text for s in rollout.segments if s.writer == "policy"])
         return Verdict.score(float(wrong is None), reason=wrong or "well formed")
 
-    def fault(self, text: str) -> str | None:
-        """What is wrong first, None if nothing is."""
+    def fault(self, turns: Sequence[str]) -> str | None:
+        """What is wrong first in the texts of the policy's turns, None if nothing is."""
         names = {*self.tags, self.answer_tag, *self.forged_tags, self.require_tool} - {""}
+        pattern = re.compile(rf"<(/?)({'|'.join(map(re.escape, sorted(names)))})>")
         complete: set[str] = set()
-        opened: re.Match[str] | None = None
-        end = 0
-        for found in re.finditer(rf"<(/?)({'|'.join(map(re.escape, sorted(names)))})>", text):
-            closing, tag = found.groups()
-            if tag in self.forged_tags:
-                return f"{found[0]} is not the policy's to write"
+        after_answer = ""
+        for text in turns:
+            opened: re.Match[str] | None = None
+            end = 0
+            for found in pattern.finditer(text):
+                closing, tag = found.groups()
+                if tag in self.forged_tags:
+                    return f"{found[0]} is not the policy's to write"
+                if self.answer_tag in complete:
+                    return f"{found[0]} after the answer"
+                if opened is None and closing:
+                    return f"{found[0]} closes nothing"
+                if opened is None:
+                    opened = found
+                    continue
+                if not closing or opened[2] != tag:
+                    return f"{found[0]} inside {opened[0]}"
+                if tag == self.answer_tag and not text[opened.end() : found.start()].strip():
+                    return "the answer is empty"
+                complete.add(tag)
+                opened, end = None, found.end()
+            if opened is not None:
+                return f"{opened[0]} is not closed"
             if self.answer_tag in complete:
-                return f"{found[0]} after the answer"
-            if opened is None and closing:
-                return f"{found[0]} closes nothing"
-            if opened is None:
-                opened = found
-                continue
-            if not closing or opened[2] != tag:
-                return f"{found[0]} inside {opened[0]}"
-            if tag == self.answer_tag and not text[opened.end() : found.start()].strip():
-                return "the answer is empty"
-            complete.add(tag)
-            opened, end = None, found.end()
-        if opened is not None:
-            return f"{opened[0]} is not closed"
+                after_answer += text[end:].strip()
         if self.answer_tag not in complete:
             return f"no <{self.answer_tag}>"
-        if text[end:].strip():
+        if after_answer:
             return "text after the answer"
         if self.require_tool and self.require_tool not in complete:
             return f"no <{self.require_tool}> before the answer"

@@ -21,13 +21,13 @@ from jackfield.stages import LanguageModel, Tokenizer, Turn
 from jackfield.types import IntArray, Message, Observation
 
 EOS_TEXT = "<eos>"
-_FIRST_PIECE = 0x110000
-"""Above every code point."""
+_EOS = 0x110000
+"""Above every code point; the pieces follow it."""
 
 
 @frozen
 class CharTokenizer:
-    """One token a character (its code point), ``<eos>`` (id 0), and multi-character ``pieces`` as a real vocabulary has them.
+    """One token a character (its code point), one for ``<eos>``, and multi-character ``pieces`` as a real vocabulary has them.
 
     Encoding takes the longest piece, so that ids a policy chose otherwise do not survive being encoded again.
 
@@ -35,7 +35,7 @@ class CharTokenizer:
     """
 
     pieces: tuple[str, ...] = ()
-    eos_id: int = field(default=0, init=False)
+    eos_id: int = field(default=_EOS, init=False)
 
     def encode(self, text: str) -> IntArray:
         """[L] ids; ``<eos>`` in the text is the special token."""
@@ -52,12 +52,12 @@ class CharTokenizer:
         """The id of one character, of ``<eos>`` or of one of ``pieces``."""
         if piece == EOS_TEXT:
             return self.eos_id
-        return ord(piece) if len(piece) == 1 else _FIRST_PIECE + self.pieces.index(piece)
+        return ord(piece) if len(piece) == 1 else _EOS + 1 + self.pieces.index(piece)
 
     def _text_of(self, token: int) -> str:
         if token == self.eos_id:
             return EOS_TEXT
-        return self.pieces[token - _FIRST_PIECE] if token >= _FIRST_PIECE else chr(token)
+        return self.pieces[token - _EOS - 1] if token > _EOS else chr(token)
 
     def _pattern(self) -> re.Pattern[str]:
         longest_first = sorted((EOS_TEXT, *self.pieces), key=len, reverse=True)

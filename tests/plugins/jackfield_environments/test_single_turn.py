@@ -33,7 +33,7 @@ def test_ends_with_eos() -> None:
     rollout = roll(SingleTurn(max_new_tokens=9), "four")
     assert rollout.finish.reason == "eos"
     assert rollout.completion == "four"
-    assert rollout.tokens[rollout.policy_mask].tolist() == [*map(ord, "four"), 0]
+    assert rollout.tokens[rollout.policy_mask].tolist() == [*map(ord, "four"), CharTokenizer().eos_id]
     assert rollout.segments[0].text == "[user]2+2\n[assistant]"
     assert rollout.counters == {"turns": 1}
 

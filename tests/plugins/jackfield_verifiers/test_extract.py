@@ -2,9 +2,16 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 
+from jackfield.types import Finish, Rollout, Segment, Task
 from jackfield_verifiers.extract import last_answer, unboxed
+
+
+def wrote(*turns: str) -> Rollout:
+    segments = tuple(Segment(tokens=np.arange(1), writer="policy", text=text) for text in turns)
+    return Rollout(task=Task(id="t", prompt=()), member=0, segments=segments, finish=Finish(reason="eos"))
 
 
 @pytest.mark.parametrize(
@@ -26,13 +33,19 @@ from jackfield_verifiers.extract import last_answer, unboxed
 )
 def test_last_complete_answer(completion: str, expected: str | None) -> None:
     """X1, X6: one pair of tags is enough, the last complete one counts, a box is unwrapped, and no answer is None."""
-    assert last_answer(completion, "answer") == expected
+    assert last_answer(wrote(completion), "answer") == expected
+
+
+def test_turns() -> None:
+    """The last turn with an answer counts; tags of two turns make no answer, as the environment saw none."""
+    assert last_answer(wrote("<answer>Lyon</answer>", "<answer>Paris</answer>", "so"), "answer") == "Paris"
+    assert last_answer(wrote("<answer>Par", "is</answer>"), "answer") is None
 
 
 def test_no_tag_means_everything() -> None:
     """With an empty tag the whole completion is the answer."""
-    assert last_answer("  Paris \n", "") == "Paris"
-    assert last_answer("so \\boxed{1}, no, \\boxed{2}", "") == "2"
+    assert last_answer(wrote("  Paris \n"), "") == "Paris"
+    assert last_answer(wrote("so \\boxed{1}, no, \\boxed{2}"), "") == "2"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +62,6 @@ def test_is_linear(piece: str) -> None:
     """S10: 100,000 degenerate characters are read at once."""
     text = piece * (100_000 // len(piece))
     start = time.perf_counter()
-    last_answer(text, "answer")
-    last_answer(text, "")
+    last_answer(wrote(text), "answer")
+    last_answer(wrote(text), "")
     assert time.perf_counter() - start < 2

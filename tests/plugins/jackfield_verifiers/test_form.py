@@ -14,7 +14,7 @@ GOOD = "<think>hm</think> <search>paris</search> <think>so</think><answer>Paris<
 @pytest.mark.parametrize("text", [GOOD, "<answer>Paris</answer>", "text <b>bold</b> <answer>1 < 2</answer>"])
 def test_well_formed(text: str) -> None:
     """Closed tags side by side with one answer at the end are well formed; other tags and text do not matter."""
-    assert Format().fault(text) is None
+    assert Format().fault([text]) is None
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,21 @@ def test_well_formed(text: str) -> None:
 )
 def test_faults(text: str, fault: str) -> None:
     """The first thing wrong is named; T8: a forged observation is a fault."""
-    assert Format().fault(text) == fault
+    assert Format().fault([text]) == fault
+
+
+def test_tags_close_in_their_own_turn() -> None:
+    """A tag that one turn opens and the next closes, with an observation between, is not closed; text in a later turn is after the answer."""
+    assert Format().fault(["<answer>Par", "is</answer>"]) == "<answer> is not closed"
+    assert Format().fault(["<answer>Paris</answer>", "I think"]) == "text after the answer"
+    assert Format().fault(["<search>x</search>", "<answer>Paris</answer>", ""]) is None
 
 
 def test_require_tool() -> None:
     """A tool can be asked for before the answer, by its tag, also one not in tags."""
-    assert Format(require_tool="search").fault(GOOD) is None
-    assert Format(require_tool="search").fault("<answer>a</answer>") == "no <search> before the answer"
-    assert Format(require_tool="look").fault("<look>x</look><answer>a</answer>") is None
+    assert Format(require_tool="search").fault([GOOD]) is None
+    assert Format(require_tool="search").fault(["<answer>a</answer>"]) == "no <search> before the answer"
+    assert Format(require_tool="look").fault(["<look>x</look><answer>a</answer>"]) is None
 
 
 def test_verdict() -> None:
@@ -72,5 +79,5 @@ def test_bad_keys_are_refused(keys: dict[str, object]) -> None:
 def test_is_linear(piece: str) -> None:
     """S10: 100,000 degenerate characters are judged at once."""
     start = time.perf_counter()
-    Format().fault(piece * (100_000 // len(piece)))
+    Format().fault([piece * (100_000 // len(piece))])
     assert time.perf_counter() - start < 2
