@@ -38,6 +38,8 @@ _FEW_PLACES = ("People", "Society and social sciences", "Technology")
 """Topics whose articles are places only if they are buildings."""
 _UNASKED = ("is", "gz", "tw", "we")
 """Countries whose borders are disputed."""
+_PARTS = ("Northern Ireland", "Northern Cyprus")
+"""Not parts of the country they are named after, or not by everybody's account."""
 _CAPITALS = frozenset(
     words(city)
     for city in (
@@ -80,8 +82,16 @@ def _country(article: Article, by_name: Mapping[str, Country]) -> Country | None
     where = re.search(r"\b(?:in|of)\b ([^()]+)$", description)
     if where is None:
         return None
-    last = _DIRECTIONS.sub("", where[1].split(",")[-1].strip())
-    country = by_name.get(re.split(r" in | of ", last)[-1].strip())
+    country = _named(where[1].split(",")[-1].strip(), by_name)
     if country is None or country.code in _UNASKED or country.text("Government", "Dependency status"):
         return None
     return None if any(words(alias) in words(title) for alias in country.aliases) else country
+
+
+def _named(where: str, by_name: Mapping[str, Country]) -> Country | None:
+    """The country of ``"South Africa"``, ``"southern India"`` or ``"the Republic of Ireland"``; a part that is no such country has none."""
+    if where in _PARTS:
+        return None
+    part_of = _DIRECTIONS.sub("", where)
+    names = (where, part_of, re.split(r" in | of ", part_of)[-1].strip())
+    return next((by_name[name] for name in names if name in by_name), None)
