@@ -89,9 +89,11 @@ def _declared(cls: type[Any], name: str, declared: Any) -> str:
     """A constant as it is; what depends on keys, as it is with their defaults."""
     if not isinstance(declared, property):
         return _words(declared)
-    if any(field.default is attrs.NOTHING for field in recipe_keys(cls).values()):
+    try:
+        default = cls()
+    except (TypeError, ValueError):  # a required key, or keys that only go together
         return "depends on the keys"
-    return f"{_words(getattr(cls(), name))} (with the default keys)"
+    return f"{_words(getattr(default, name))} (with the default keys)"
 
 
 def _words(value: Any) -> str:
