@@ -1,0 +1,112 @@
+"""What the console says, as plain strings and rows of strings: chosen from whatever metrics a run has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from jackfield.report import StepReport
+
+
+@frozen
+class Figure:
+    """A metric as it is shown: ``label`` in a step's line."""
+
+    metric: str
+    label: str
+    decimals: int
+
+
+FIGURES = (
+    Figure("reward/mean", "reward", 3),
+    Figure("reward/exact_match", "em", 3),
+    Figure("kl/reference", "kl", 4),
+    Figure("ppo_clip/clip_fraction", "clip", 3),
+    Figure("policy/entropy", "entropy", 3),
+    Figure("grad_norm", "grad", 2),
+    Figure("rollout/truncated", "truncated", 3),
+    Figure("speed/generate_tokens_per_second", "tok/s", 0),
+)
+"""A step's line, in this order, as far as the run has them."""
+
+EVALUATION = "evaluation/"
+DECIMALS = 3
+
+
+def step_line(report: StepReport, steps: int) -> str:
+    """``step 12/200  reward 0.412  em 0.380 …  9.8 s``. Without rewards (supervised training), the losses stand in their place."""
+    parts = [f"step {report.step:>{len(str(steps))}}/{steps}"]
+    if "reward/mean" not in report.metrics:
+        parts += [f"{n.removeprefix('losses/')} {v:.3f}" for n, v in report.metrics.items() if n.startswith("losses/")]
+    parts += [f"{f.label} {report.metrics[f.metric]:.{f.decimals}f}" for f in FIGURES if f.metric in report.metrics]
+    return "  ".join([*parts, *_seconds(report)])
+
+
+def evaluation_title(report: StepReport) -> str:
+    """``evaluation after step 20  reward 0.52  turns 1.9  34.1 s``."""
+    shown = (("reward/mean", "reward"), ("rollout/turns", "turns"), ("rollout/truncated", "truncated"))
+    found = [(label, report.metrics.get(EVALUATION + name)) for name, label in shown]
+    parts = [f"{label} {value:.{DECIMALS}f}" for label, value in found if value is not None]
+    return "  ".join([f"evaluation after step {report.step}", *parts, *_seconds(report)])
+
+
+def evaluation_table(metrics: Mapping[str, float]) -> list[list[str]]:
+    """A header and a row for all rollouts and for every label; a column for every source, and how many rollouts."""
+    cells: dict[str, dict[str, float]] = {}
+    for label, source, value in _by_label(metrics):
+        cells.setdefault(label, {})[source] = value
+    sources = sorted({s for row in cells.values() for s in row}, key=lambda s: (s == "rollouts", s != "exact_match", s))
+    if not sources:
+        return []
+    rows = [
+        [label or "all", *(_cell(row.get(s), 0 if s == "rollouts" else DECIMALS) for s in sources)] for label, row in cells.items()
+    ]
+    return [["", *sources], *rows]
+
+
+def summary_table(reports: Sequence[StepReport]) -> list[list[str]]:
+    """A header and, for every metric worth following, its first, last and best value; the best only where more is better."""
+    table = [["", "first", "last", "best", "at step"]]
+    for name, more_is_better in _followed(reports):
+        series = [(report.step, report.metrics[name]) for report in reports if name in report.metrics]
+        best_step, best = max(series, key=lambda entry: entry[1])
+        row = [name, _cell(series[0][1]), _cell(series[-1][1])]
+        table.append([*row, *((_cell(best), str(best_step)) if more_is_better else ("", ""))])
+    return table if len(table) > 1 else []
+
+
+def _followed(reports: Sequence[StepReport]) -> Iterator[tuple[str, bool]]:
+    """Metrics of the summary, and whether more of them is better."""
+    names = list(dict.fromkeys(name for report in reports for name in report.metrics))
+    rewards = [n for n in names if n.startswith("reward/") and n.count("/") == 1]
+    yield from ((name, True) for name in rewards)
+    if not rewards:
+        yield from ((name, False) for name in names if name.startswith("losses/"))
+    yield from ((f.metric, False) for f in FIGURES if f.metric in names and f.metric not in rewards)
+    for name in names:
+        if name.startswith(EVALUATION) and not name.endswith("/rollouts"):
+            label, source = _split(name)
+            if "/" not in source and (not label or source == "exact_match"):
+                yield name, True
+
+
+def _by_label(metrics: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
+    """(label or "", source, value) of an evaluation's metrics that are per source; all rollouts first."""
+    found = [(*_split(name), value) for name, value in metrics.items() if name.startswith(EVALUATION)]
+    yield from sorted((entry for entry in found if "/" not in entry[1]), key=lambda entry: entry[:2])
+
+
+def _split(name: str) -> tuple[str, str]:
+    """``evaluation/hops=2/exact_match`` → ("hops=2", "exact_match"); without a label the first is empty."""
+    rest = name.removeprefix(EVALUATION)
+    label, _, source = rest.rpartition("/")
+    return (label, source) if "=" in label else ("", rest)
+
+
+def _seconds(report: StepReport) -> list[str]:
+    return [f"{report.seconds['total']:.1f} s"] if "total" in report.seconds else []
+
+
+def _cell(value: float | None, decimals: int = DECIMALS) -> str:
+    return "" if value is None else f"{value:.{decimals}f}"
