@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
@@ -32,6 +33,8 @@ FIGURES = (
 
 EVALUATION = "evaluation/"
 DECIMALS = 3
+MOST_VALUES = 8
+"""A label with more values than this (a relation, a source) is left to ``metrics.jsonl``: its table would bury the rest."""
 
 
 def step_line(report: StepReport, steps: int) -> str:
@@ -54,7 +57,10 @@ def evaluation_title(report: StepReport) -> str:
 def evaluation_table(metrics: Mapping[str, float]) -> list[list[str]]:
     """A header and a row for all rollouts and for every label; a column for every source, and how many rollouts."""
     cells: dict[str, dict[str, float]] = {}
+    few = _few_valued(metrics)
     for label, source, value in _by_label(metrics):
+        if label and label not in few:
+            continue
         cells.setdefault(label, {})[source] = value
     sources = sorted({s for row in cells.values() for s in row}, key=lambda s: (s == "rollouts", s != "exact_match", s))
     if not sources:
@@ -84,11 +90,19 @@ def _followed(reports: Sequence[StepReport]) -> Iterator[tuple[str, bool]]:
     if not rewards:
         yield from ((name, False) for name in names if name.startswith("losses/"))
     yield from ((f.metric, False) for f in FIGURES if f.metric in names and f.metric not in rewards)
+    few = _few_valued(names)
     for name in names:
         if name.startswith(EVALUATION) and not name.endswith("/rollouts"):
             label, source = _split(name)
-            if "/" not in source and (not label or source == "exact_match"):
+            if "/" not in source and (not label or (label in few and source == "exact_match")):
                 yield name, True
+
+
+def _few_valued(names: Iterable[str]) -> set[str]:
+    """The ``hops=2``-like labels in these metrics whose name has at most ``MOST_VALUES`` values."""
+    labels = {_split(name)[0] for name in names if name.startswith(EVALUATION)} - {""}
+    counts = Counter(label.partition("=")[0] for label in labels)
+    return {label for label in labels if counts[label.partition("=")[0]] <= MOST_VALUES}
 
 
 def _by_label(metrics: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:

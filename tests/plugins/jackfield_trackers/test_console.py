@@ -121,6 +121,16 @@ def test_evaluation_table_by_label(step_report: MakeReport) -> None:
     assert wording.evaluation_table({"evaluation/reward/mean": 1.0}) == []
 
 
+def test_labels_of_many_values_do_not_bury_the_rest(step_report: MakeReport) -> None:
+    """A label with more than eight values is left out of the table and the summary; others stay."""
+    many = {f"evaluation__relation=r{i}__exact_match": 0.5 for i in range(9)}
+    report = step_report(0, "evaluation", **EVALUATION, **many)
+    assert [row[0] for row in wording.evaluation_table(report.metrics)] == ["", "all", "hops=1", "hops=2"]
+    assert not [row for row in wording.summary_table([report]) if "relation" in row[0]]
+    del many["evaluation__relation=r8__exact_match"]
+    assert len(wording.evaluation_table(step_report(0, "evaluation", **many).metrics)) == 9
+
+
 def test_summary_of_any_subset(step_report: MakeReport) -> None:
     """First, last and best; no best for what is not a reward; nothing for nothing."""
     reports = [step_report(1, reward__mean=0.5, policy__entropy=2.0), step_report(2, reward__mean=0.25, policy__entropy=3.0)]
