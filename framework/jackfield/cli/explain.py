@@ -17,8 +17,8 @@ from jackfield.cli.columns import columns
 from jackfield.component import HELP, PART
 from jackfield.errors import PluginError, UserError
 from jackfield.plugins import Plugins
-from jackfield.recipe.build import LISTS, TABLES, WEIGHTED
 from jackfield.recipe.fields import annotation, recipe_keys
+from jackfield.recipe.parts import LISTS, TABLES, WEIGHTED
 from jackfield.registry import Entry, Registry
 
 CONTRACT = ("needs", "unit", "smallest_group", "uses_reward", "holds")
@@ -62,7 +62,7 @@ def _sections(entry: Entry, cls: type[Any]) -> Iterator[str]:
     yield f"{entry.kind}.{entry.qualified}: {entry.summary}"
     yield inspect.cleandoc(cls.__doc__ or "no docstring")
     yield "\n".join(columns(list(_facts(entry, cls))))
-    rows = [(key, _type(field), _help(field)) for key, field in recipe_keys(cls).items()]
+    rows = [(key, _type(cls, field), _help(field)) for key, field in recipe_keys(cls).items()]
     rows += [WEIGHT] if entry.kind in WEIGHTED else []
     yield "keys\n" + "\n".join(columns(rows, indent=2)) if rows else "no keys"
     yield "in a recipe\n" + "\n".join(f"  {line}" for line in example(entry, cls))
@@ -100,12 +100,19 @@ def _words(value: Any) -> str:
     return ", ".join(sorted(map(str, value))) or "nothing" if isinstance(value, set | frozenset | tuple) else str(value)
 
 
-def _type(field: attrs.Attribute[Any]) -> str:
-    kind = field.metadata.get(PART)
-    name = f"one of {kind}" if kind else field.type if isinstance(field.type, str) else inspect.formatannotation(field.type)
+def _type(cls: type[Any], field: attrs.Attribute[Any]) -> str:
+    name = f"one of {field.metadata[PART]}" if PART in field.metadata else _written(cls, field)
     if field.default is attrs.NOTHING:
         return f"{name}, required"
     return f"{name} = {'(none)' if _default(field) is None else toml(_default(field))}"
+
+
+def _written(cls: type[Any], field: attrs.Attribute[Any]) -> str:
+    """The type as its class writes it, but choices in full, for they may hide behind a name."""
+    expected = annotation(cls, field.name)
+    if typing.get_origin(expected) is typing.Literal:
+        return " or ".join(map(toml, typing.get_args(expected)))
+    return field.type if isinstance(field.type, str) else inspect.formatannotation(field.type)
 
 
 def _help(field: attrs.Attribute[Any]) -> str:

@@ -19,6 +19,8 @@ from typing import ClassVar, Literal
 from attrs import frozen
 from jackfield.component import option, part
 
+Mode = Literal["fast", "slow"]
+
 @hookimpl
 def jackfield_losses(register):
     register("polite", "acme_plugin:Polite", "A polite loss.", extra="manners")
@@ -52,7 +54,7 @@ class Asker:
     '''Asks.'''
     path: Path = option(help="where")
     top_k: int = option(help="how many")
-    mode: Literal["fast", "slow"] = option(help="how")
+    mode: Mode = option(help="how")
     corpus: object = part("corpora", help="what is searched")
 
 @frozen(kw_only=True)
@@ -101,6 +103,7 @@ def test_required_keys_get_placeholders_of_their_type(install: Install, capsys: 
     assert recipe(text) == {"tools": [{"use": "asker", "path": "…", "top_k": 0, "mode": "fast", "corpus": "…"}]}
     assert text.count("# required") == 4
     assert "one of corpora, required" in text
+    assert '"fast" or "slow", required' in text
 
 
 def test_a_part_is_shown_as_a_value(install: Install, capsys: Captured) -> None:
