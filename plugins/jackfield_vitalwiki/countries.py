@@ -11,6 +11,7 @@ from jackfield_vitalwiki.country_facts import capital, highest_point, independen
 from jackfield_vitalwiki.currency import currency
 from jackfield_vitalwiki.factbook import Country, with_article
 from jackfield_vitalwiki.questions import Question, ask, spell
+from jackfield_vitalwiki.text import mentions
 
 
 @frozen
@@ -50,7 +51,10 @@ FACTS = (CAPITAL, CURRENCY, HIGHEST_POINT, INTERNET_CODE, LANGUAGE)
 def bridged(
     bridge: str, described: Sequence[str], told_by: str, country: Country, facts: Sequence[CountryFact], crowd: str = ""
 ) -> Iterator[Question]:
-    """Two-hop questions: ``described`` ("the country whose capital is Paris") stands for the country, passage ``told_by`` says which it is."""
+    """Two-hop questions: ``described`` ("the country whose capital is Paris") stands for the country, and passage ``told_by`` says
+    which it is. None if that gives the country away (Mexico City)."""
+    if mentions(described[0], country.name):
+        return
     for fact in facts:
         if passage := country.passages.get(fact.section):
             wordings = [wording.replace("{}", subject) for subject in described for wording in fact.wordings[:2]]
