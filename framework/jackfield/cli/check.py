@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jackfield.cli.columns import columns
-from jackfield.recipe import Recipe, load_recipe
+from jackfield.recipe import Recipe, find_recipe, load_recipe
 from jackfield.recipe.freeze import toml_value
 from jackfield.recipe.parts import LISTS, SETTINGS, Placed
 from jackfield.recipe.read import show_path
@@ -41,7 +40,7 @@ PASSES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("recipe", type=Path, metavar="RECIPE", help="a recipe file")
+    parser.add_argument("recipe", metavar="RECIPE", help="a recipe file, or the name of one that comes with Jackfield (grpo_sums)")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a key, e.g. losses.0.weight=0.1 (may repeat)"
     )
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, plugins: Plugins) -> int:
     """Print it; a recipe that is not sound raises RecipeError with every problem."""
-    print("\n".join(describe(load_recipe(args.recipe, plugins, args.set))))
+    print("\n".join(describe(load_recipe(find_recipe(args.recipe), plugins, args.set))))
     return 0
 
 
@@ -170,7 +169,7 @@ def _evaluation(recipe: Recipe) -> str:
 
 def _chain(recipe: Recipe) -> Iterator[str]:
     """The recipes that run first, nearest first."""
-    parent = recipe.chained
+    parent = recipe.chained_from
     while parent is not None:
         yield f"from the final checkpoint of {show_path(parent.path)} ({parent.corridor.run.title}); run first if its result is missing"
-        parent = parent.chained
+        parent = parent.chained_from

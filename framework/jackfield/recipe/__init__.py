@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jackfield.recipe.find import find_recipe
 from jackfield.recipe.recipe import Recipe, load_recipe
 
-__all__ = ["Recipe", "load_recipe"]
+__all__ = ["Recipe", "find_recipe", "load_recipe"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,20 @@ def read(path: Path, overrides: Sequence[str] = (), asked_at: str = "") -> tuple
         except TargetError as error:
             problems.append(error.problem)
     return tree, problems
+
+
+def find_recipe(name: str) -> Path:
+    """A recipe file, or by its bare name one that comes with Jackfield. Raises RecipeError if there is no such name."""
+    path = Path(name)
+    if path.suffix == ".toml" or path.is_file():
+        return path
+    package = Path(__file__).parents[1]
+    shipped = {
+        recipe.stem: recipe for folder in (package / "recipes", package.parents[1] / "recipes") for recipe in folder.glob("*.toml")
+    }
+    if name not in shipped:
+        raise RecipeError(Problem("", name, f"neither a file nor a recipe that comes with Jackfield{nearest(name, shipped)}"))
+    return shipped[name]
 
 
 def read_file(path: Path, asked_at: str = "") -> Node:
@@ -74,7 +88,18 @@ def _with_parents(path: Path, children: tuple[Path, ...], asked_at: str = "") ->
     if not isinstance(parent.value, str):
         raise RecipeError(Problem(parent.origin.place, "extends", f"expected the path of one recipe, found {parent.value!r}"))
     parent_path = path.parent / Path(parent.value).expanduser()
-    return merge(_with_parents(parent_path, (*children, path.resolve()), parent.origin.place), tree)
+    below = _with_parents(parent_path, (*children, path.resolve()), parent.origin.place)
+    model = tree.value.get("model")
+    return merge(_make_room(below, model.value if model is not None and model.is_table else ()), tree)
+
+
+def _make_room(below: Node, keys_of_model: Iterable[str]) -> Node:
+    """Without what the new keys of [model] take the place of: weights have either a ``path`` or a recipe they come ``from``."""
+    model, given = below.value.get("model"), {"path", "from"}.intersection(keys_of_model)
+    if not given or model is None or not model.is_table:
+        return below
+    kept = {key: node for key, node in model.value.items() if key in given or key not in ("path", "from")}
+    return Node(below.value | {"model": Node(kept, model.origin)}, below.origin)
 
 
 def _override(tree: Node, override: str) -> Node:
@@ -85,6 +110,7 @@ def _override(tree: Node, override: str) -> Node:
     if keys == ["extends"]:
         raise TargetError(Problem("--set", "extends", "is only read from recipe files; extend it in a recipe of your own"))
     origin = Origin("--set", Path())
+    tree = _make_room(tree, keys[1:] if keys[0] == "model" else ())
     return assign(tree, keys, plant(_override_value(text.strip()), lambda _: origin))
 
 

@@ -20,6 +20,7 @@ from jackfield.recipe.fields import INVALID, convert, freeze
 from jackfield.recipe.freeze import digest, to_toml
 from jackfield.recipe.parts import Parts
 from jackfield.recipe.read import read, show_path
+from jackfield.recipe.smoke import in_small, with_tiny_model
 from jackfield.recipe.tree import Node, plain, walk
 
 if TYPE_CHECKING:
@@ -41,26 +42,26 @@ class Recipe:
     and version) and ``origins`` (dotted key → ``file:line``, ``--set`` or ``default``)."""
     digest: str
     """Two recipes with the same digest train the same model (see freeze.digest)."""
-    chained: Recipe | None
+    chained_from: Recipe | None
     """The recipe whose final checkpoint gives this one its weights (``[model] from``)."""
 
-    @property
-    def chained_from(self) -> Path | None:
-        """The file of ``chained``."""
-        return self.chained.path if self.chained else None
-
-    def with_model_path(self, folder: Path) -> Recipe:
-        """With the weights that ``chained`` left in ``folder``."""
-        kept_as = type(self.corridor.model.path)  # type: ignore[attr-defined]  # a component with `from` has it: build checks
-        model = attrs.evolve(self.corridor.model, path=kept_as(folder))  # type: ignore[misc]
+    def with_model_path(self, folder: str | Path) -> Recipe:
+        """With the weights in ``folder``: the model component with another ``path``. Raises RecipeError if it has none."""
+        placed = self.parts.single["model"]
+        if not hasattr(self.corridor.model, "path"):
+            raise RecipeError(
+                Problem(placed.place(), "model", f"'{placed.name}' has no key 'path', so it cannot take other weights")
+            )
+        kept_as = type(self.corridor.model.path)
+        model = attrs.evolve(self.corridor.model, path=kept_as(folder))  # type: ignore[misc]  # an attrs class, as all components
         return attrs.evolve(self, corridor=attrs.evolve(self.corridor, model=model))
 
     def write_frozen(self, folder: Path) -> None:
         """Write ``recipe.toml``, which loads again to this recipe whatever happens to the files it was made of; the recipe the
         model comes from is written to a folder below."""
         tree = dict(self.parts.tree)
-        if self.chained is not None:
-            self.chained.write_frozen(folder / CHAINED_FOLDER)
+        if self.chained_from is not None:
+            self.chained_from.write_frozen(folder / CHAINED_FOLDER)
             model = tree["model"]
             source = Node(f"{CHAINED_FOLDER}/recipe.toml", model.value["from"].origin)
             tree["model"] = Node(model.value | {"from": source}, model.origin)
@@ -70,38 +71,52 @@ class Recipe:
         (folder / "recipe.toml").write_text(to_toml(tree, header), encoding="utf-8")
 
 
-def load_recipe(path: Path, plugins: Plugins, overrides: Sequence[str] = ()) -> Recipe:
-    """Read, type, build and check a recipe; ``overrides`` are the values of ``--set``.
+def load_recipe(path: Path, plugins: Plugins, overrides: Sequence[str] = (), *, smoke: bool = False) -> Recipe:
+    """Read, type, build and check a recipe; ``overrides`` are the values of ``--set``. With ``smoke``, once it is found sound, the
+    same corridor in small (see smoke.py).
 
     Raises RecipeError with every problem found. Local plugin files that the recipe names are added to ``plugins``.
     """
-    return _load(path, plugins, overrides, (), "")
+    recipe = _load(path, plugins, overrides, smoke=False)
+    return _load(path, plugins, overrides, smoke=True) if smoke else recipe
 
 
-def _load(path: Path, plugins: Plugins, overrides: Sequence[str], children: tuple[Path, ...], asked_at: str) -> Recipe:
+def _load(
+    path: Path,
+    plugins: Plugins,
+    overrides: Sequence[str],
+    *,
+    smoke: bool,
+    children: tuple[Path, ...] = (),
+    asked_at: str = "",
+) -> Recipe:
     """``children``: the recipes that led here by ``[model] from``; ``asked_at``: the place of that key."""
     tree, problems = read(path, overrides, asked_at)
+    tree = in_small(tree, plugins) if smoke else tree
     problems += _requirements(tree)
     plugin_files = _plugin_files(tree, plugins, problems)
     parts = build(tree, plugins)
     if plugin_files:
         parts.tree["plugins"] = freeze(plugin_files, tree.value["plugins"].origin)
     problems += [*parts.problems, *check(parts)]
-    chained = _chained(tree, path, plugins, children, problems)
+    chained = _chained(tree, path, plugins, children, problems, smoke)
     if problems:
         raise RecipeError(_in_order(problems, tree.origin.place))
     if chained is not None:
         source = tree.value["model"].value["from"]
         parts.tree["model"].value["from"] = Node(str(chained.path.resolve()), source.origin)
+    corridor = parts.corridor()
+    if smoke and chained is None:  # else its weights, tiny already, come from the recipe before
+        corridor = with_tiny_model(corridor)
     recipe = Recipe(
         path=path,
-        corridor=parts.corridor(),
+        corridor=corridor,
         parts=parts,
         frozen=_frozen(parts),
         digest=digest(parts.tree, plugin_files, chained.digest if chained else None),
-        chained=chained,
+        chained_from=chained,
     )
-    problems += [*check_components(parts, recipe.corridor), *check_observers(recipe, plugins)]
+    problems += [*check_components(parts, corridor), *check_observers(recipe, plugins)]
     if problems:
         raise RecipeError(_in_order(problems, tree.origin.place))
     return recipe
@@ -177,7 +192,9 @@ def _plugin_files(tree: Node, plugins: Plugins, problems: list[Problem]) -> tupl
     return tuple(files)
 
 
-def _chained(tree: Node, path: Path, plugins: Plugins, children: tuple[Path, ...], problems: list[Problem]) -> Recipe | None:
+def _chained(
+    tree: Node, path: Path, plugins: Plugins, children: tuple[Path, ...], problems: list[Problem], smoke: bool
+) -> Recipe | None:
     """The recipe named by ``[model] from``; its problems are added to ours, at their own places."""
     model = tree.value.get("model")
     source = model.value.get("from") if model is not None and model.is_table else None
@@ -192,7 +209,7 @@ def _chained(tree: Node, path: Path, plugins: Plugins, children: tuple[Path, ...
         problems.append(Problem(source.origin.place, "model.from", f"goes in a circle: {circle}"))
         return None
     try:
-        return _load(parent, plugins, (), children, source.origin.place)
+        return _load(parent, plugins, (), smoke=smoke, children=children, asked_at=source.origin.place)
     except RecipeError as error:
         problems += error.problems
         return None
