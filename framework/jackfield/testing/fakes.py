@@ -10,12 +10,13 @@ Example::
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, field
 
 from jackfield.stages import LanguageModel, Tokenizer, Turn
 from jackfield.types import IntArray, Message, Observation
@@ -25,7 +26,7 @@ _EOS = 0x110000
 """Above every code point; the pieces follow it."""
 
 
-@frozen
+@define(eq=False)
 class CharTokenizer:
     """One token a character (its code point), one for ``<eos>``, and multi-character ``pieces`` as a real vocabulary has them.
 
@@ -76,6 +77,7 @@ class ScriptedSession:
     """The ids of every turn."""
     stops: list[tuple[str, ...]] = field(factory=list)
     """The stop strings of every turn."""
+    member: int = 0
     closed: bool = False
 
     def extend(self, tokens: IntArray) -> None:
@@ -85,6 +87,7 @@ class ScriptedSession:
         """The script's next turn up to a stop string or the budget, else with EOS at its end; only EOS when the script is over."""
         if max_new_tokens < 1:
             raise ValueError(f"a turn needs a budget of at least one token, got {max_new_tokens}")
+        await asyncio.sleep(0)  # other rollouts get their turn in between, as with any engine
         scripted = self.script[len(self.sampled)] if len(self.sampled) < len(self.script) else ""
         ids = [*(self.tokenizer.encode(scripted) if isinstance(scripted, str) else scripted), self.tokenizer.eos_id]
         ended_by, length = self._end(ids, max_new_tokens, stop)
@@ -129,8 +132,8 @@ class ScriptedEngine:
     def refresh(self, policy_version: int) -> None:
         """Nothing to forget."""
 
-    def open(self, prompt: IntArray, **_: Any) -> ScriptedSession:
-        session = ScriptedSession(self.tokenizer, self.script, prompt.tolist())
+    def open(self, prompt: IntArray, *, member: int, **_: Any) -> ScriptedSession:
+        session = ScriptedSession(self.tokenizer, self.script, prompt.tolist(), member=member)
         self.sessions.append(session)
         return session
 
