@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -276,6 +277,14 @@ def test_a_local_file_whose_target_names_the_file_is_told_better(tmp_path: Path)
         PluginError, match=r'there is no module .mine.; a class of the plugin file itself is written f"{__name__}:Polite"'
     ):
         load(files=[file]).registries["rewards"].find("mine:polite").load()
+
+
+def test_a_local_file_that_fails_leaves_no_module(tmp_path: Path) -> None:
+    """Half a module must not be found by a later import."""
+    file = tmp_path / "halfway.py"
+    file.write_text("1 / 0\n")
+    assert only_problem(load(files=[file]), "halfway") == f"plugin 'halfway' ({file}): ZeroDivisionError: division by zero"
+    assert not [name for name in sys.modules if name.endswith("_halfway")]
 
 
 def test_two_local_files_of_one_name(tmp_path: Path) -> None:
