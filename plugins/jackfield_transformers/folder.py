@@ -44,8 +44,8 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def _named(source: str) -> Iterator[None]:
-    """transformers reports every file it cannot find or fetch as OSError: that is the user's path, or the network."""
+    """transformers says OSError for what it cannot find or fetch and ValueError for what is no model: the user's path, or the network."""
     try:
         yield
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise RecipeError(Problem("", "model.path", f"cannot load {source!r}: {error}")) from error

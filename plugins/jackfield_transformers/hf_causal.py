@@ -85,7 +85,7 @@ class HfCausal(Preparation):
 
     def architecture(self) -> str:
         """transformers' ``model_type``: of the local folder's config, else guessed from the name (``llama`` if it says nothing)."""
-        config = Path(self.path) / "config.json"
+        config = Path(self.path).expanduser() / "config.json"
         if config.is_file():
             return str(json.loads(config.read_text())["model_type"])
         name = self.path.lower()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +30,27 @@ def attach(module: Any, *, rank: int, alpha: float, targets: tuple[str, ...], se
         bias="none",
         task_type="CAUSAL_LM",
     )
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), warnings.catch_warnings():
         torch.manual_seed(seed)
+        warnings.filterwarnings(
+            "ignore", "`is_gradient_checkpointing` is deprecated", FutureWarning
+        )  # peft asks transformers for it
         try:
             return get_peft_model(module, config)
         except ValueError as error:
             raise RecipeError(Problem("", "model.lora_targets", str(error))) from error
 
 
-def merged_weights(module: Any) -> dict[str, torch.Tensor]:
-    """The state dict of a plain causal LM that computes what ``module`` computes with its adapters on; ``module`` is not touched."""
+def plain_weights(module: Any, *, merged: bool) -> dict[str, torch.Tensor]:
+    """The state dict of a plain causal LM that computes what ``module`` does with its adapters on (merged) or off.
+
+    ``module`` is not touched: merging in place and back would not give the same bits.
+    """
     from peft.tuners.lora import LoraLayer
 
     weights = {name.replace(".base_layer.", "."): value for name, value in module.state_dict().items() if ".lora_" not in name}
     for name, layer in module.named_modules():
-        if isinstance(layer, LoraLayer):
+        if merged and isinstance(layer, LoraLayer):
             weights[f"{name}.weight"] = (layer.base_layer.weight + layer.get_delta_weight(_NAME)).detach()
     return weights
 

@@ -107,8 +107,8 @@ class HfModel:
 
     def weights(self) -> dict[str, torch.Tensor]:
         """Name → weight of a plain causal LM that computes the same: the live weights, or with LoRA new, merged ones."""
-        if self._adapter is not None and self._adapter_on:
-            return lora.merged_weights(self.module)
+        if self._adapter is not None:
+            return lora.plain_weights(self.module, merged=self._adapter_on)
         weights: dict[str, torch.Tensor] = self.module.state_dict()
         return weights
 
@@ -173,10 +173,21 @@ def _head_alone(module: Any) -> Any:
 class _Given(nn.Module):
     """Stands for the backbone whose result is known."""
 
-    def forward(self, *, inputs_embeds: torch.Tensor, **_: Any) -> Any:
-        from transformers.modeling_outputs import BaseModelOutputWithPast
+    def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> _LastHidden:
+        return _LastHidden(inputs_embeds)
 
-        return BaseModelOutputWithPast(last_hidden_state=inputs_embeds)
+
+class _LastHidden:
+    """A backbone's output with nothing in it but hidden states; families look for caches, attentions, router logits … too."""
+
+    def __init__(self, hidden: torch.Tensor) -> None:
+        self.last_hidden_state = hidden
+
+    def __getitem__(self, _: int) -> torch.Tensor:
+        return self.last_hidden_state
+
+    def __getattr__(self, _: str) -> None:
+        return None
 
 
 class _Widened(nn.Module):

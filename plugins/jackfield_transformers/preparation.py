@@ -48,7 +48,7 @@ class Preparation:
         module.to(device)
         adapter = self._adapter(module)
         if self.gradient_checkpointing:
-            module.gradient_checkpointing_enable({"use_reentrant": False})
+            module.activation_checkpointing_enable({"use_reentrant": False})
         model = HfModel(module, tokenizer, compute=compute, adapter=adapter)
         _log.info("%s on %s, computed in %s", type(module).__name__, device, compute)
         return model

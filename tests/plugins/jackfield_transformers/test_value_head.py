@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+
+from jackfield.errors import RecipeError
+from jackfield_transformers.tiny_random import TinyRandom
+from jackfield_transformers.value_head import ValueHead
+
+ROWS, COLUMNS = torch.tensor([0, 0, 1]), torch.tensor([2, 5, 4])
+
+
+def batch():
+    return torch.randint(0, 256, (2, 8), generator=torch.Generator().manual_seed(0)), torch.arange(8).expand(2, 8)
+
+
+def started(policy, seed=1, **keys):
+    critic = ValueHead(init_std=keys.pop("init_std", 0.1), **keys)
+    critic.start(policy, seed)
+    return critic
+
+
+def values(critic, policy):
+    ids, positions = batch()
+    return critic.values(ids, positions, ROWS, COLUMNS, policy.hidden(ids, positions)[ROWS, COLUMNS])
+
+
+@pytest.mark.parametrize("backbone", ["own", "shared"])
+def test_values_are_the_head_on_the_hidden_state(backbone):
+    """At the start both backbones are the policy's: w · h + b at the chosen positions, in float64 here."""
+    policy = TinyRandom(compute="float32").load()
+    policy.module.double()
+    critic = started(policy, backbone=backbone)
+    head = critic._modules["head"]
+    ids, positions = batch()
+    hidden = policy.hidden(ids, positions)
+    expected = torch.stack([hidden[row, column] @ head.weight[0] + head.bias[0] for row, column in zip(ROWS, COLUMNS, strict=True)])
+    found = values(critic, policy)
+    assert found.dtype == torch.float64
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+def test_the_head_is_float32_under_bfloat16():
+    """Values are not rounded to bfloat16."""
+    policy = TinyRandom(compute="bfloat16").load()
+    found = values(started(policy), policy)
+    assert found.dtype == torch.float32
+    assert not torch.equal(found, found.bfloat16().float())
+
+
+def test_the_seed_fixes_the_head_and_zero_is_zero():
+    """Same seed, same values; with init_std 0 every value starts as exactly 0."""
+    policy = TinyRandom(compute="float32").load()
+    assert torch.equal(values(started(policy, seed=1), policy), values(started(policy, seed=1), policy))
+    assert not torch.equal(values(started(policy, seed=1), policy), values(started(policy, seed=2), policy))
+    assert values(started(policy, init_std=0.0), policy).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_an_own_backbone_is_apart_from_the_policy():
+    """The value loss leaves the policy without gradient, and training the policy changes no value."""
+    policy = TinyRandom(compute="float32").load()
+    critic = started(policy)
+    values(critic, policy).sum().backward()
+    assert all(weight.grad is None for weight in policy.parameters())
+    assert sum(weight.grad.abs().sum() > 0 for weight in critic.parameters()) > 10
+    before = values(critic, policy)
+    with torch.no_grad():
+        for weight in policy.parameters():
+            weight.mul_(1.5)
+    assert torch.equal(values(critic, policy), before)
+    assert not {id(weight) for weight in critic.parameters()} & {id(weight) for weight in policy.parameters()}
+
+
+@pytest.mark.parametrize("detach", [False, True])
+def test_a_shared_backbone_feels_the_value_loss_unless_detached(detach):
+    """The critic's own parameters are the head's two; detach keeps the policy without gradient."""
+    policy = TinyRandom(compute="float32").load()
+    critic = started(policy, backbone="shared", detach=detach)
+    values(critic, policy).sum().backward()
+    assert len(critic.parameters()) == 2
+    assert any(weight.grad is not None for weight in policy.parameters()) is not detach
+
+
+def test_under_lora_only_adapters_of_its_own_are_trained():
+    """The copy's adapters and the head move; the policy's do not."""
+    pytest.importorskip("peft")
+    policy = TinyRandom(compute="float32", lora_rank=2).load()
+    critic = started(policy)
+    assert len(critic.parameters()) == len(policy.parameters()) + 2
+    values(critic, policy).sum().backward()
+    assert all(weight.grad is None for weight in policy.parameters())
+
+
+@pytest.mark.parametrize("backbone", ["own", "shared"])
+def test_saves_and_restores_bit_for_bit(tmp_path, backbone):
+    """In place, so that an optimizer keeps its hold."""
+    policy = TinyRandom(compute="float32").load()
+    critic = started(policy, backbone=backbone)
+    kept = copy.deepcopy([weight.detach() for weight in critic.parameters()])
+    critic.save(tmp_path / "critic")
+    weights = critic.parameters()
+    with torch.no_grad():
+        for weight in weights:
+            weight.add_(1.0)
+    critic.restore(tmp_path / "critic")
+    assert all(torch.equal(weight, old) for weight, old in zip(weights, kept, strict=True))
+
+
+def test_refuses_what_it_cannot_use():
+    """A model of another plugin, and keys that contradict each other."""
+    with pytest.raises(RecipeError, match="found object"):
+        ValueHead().start(object(), seed=0)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="detach"):
+        ValueHead(detach=True)
