@@ -124,10 +124,10 @@ def test_python_dash_m() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
-    """``jackfield --help | head -1`` prints no traceback."""
+    """``jackfield components | head -1`` prints no traceback."""
     code = (
         "import os, sys; from jackfield.cli.main import main; r, w = os.pipe(); os.dup2(w, 1); os.close(w); os.close(r); "
-        "sys.exit(main(['--help']))"
+        "sys.exit(main(['components']))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
