@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jackfield import seeds
+from jackfield.errors import UserError
 from jackfield.stages import Engine, Environment, Session, Tokenizer, Tool, Turn
 from jackfield.types import Finish, FinishReason, Group, IntArray, Message, Observation, Rollout, Segment, Task
 
@@ -84,9 +85,11 @@ class Episode:
         self._open_session().extend(ids)
 
     async def call(self, tool: str, text: str) -> Observation:
-        """Call a tool; an exception in it becomes a failure the policy can read, and is counted."""
+        """Call a tool; an exception in it becomes a failure the policy can read, and is counted. A UserError stops the run."""
         try:
             observation = await self.tools[tool].call(text)
+        except UserError:
+            raise
         except Exception as error:  # a tool may be anyone's code: one failed call must not end the run
             observation = Observation(failure=f"{type(error).__name__}: {error}")
         self.count(f"{tool}_calls")
@@ -141,10 +144,15 @@ def play(
 
     Every rollout draws from a generator seeded by (run seed, step, task id, member), so the result does not depend on
     how the engine batches or which rollout ends first. A task drawn twice in a step gives two groups with different seeds.
+    A rollout that fails is a rollout with ``Finish("failed", …)``; only a UserError is raised.
     """
-    return asyncio.run(
-        _play(tasks, step, group_size, environment, engine, tokenizer, tools, run_seed, temperature, concurrency, progress)
-    )
+    try:
+        return asyncio.run(
+            _play(tasks, step, group_size, environment, engine, tokenizer, tools, run_seed, temperature, concurrency, progress)
+        )
+    except ExceptionGroup as failures:
+        mistakes = failures.subgroup(UserError)
+        raise failures if mistakes is None else mistakes.exceptions[0] from None
 
 
 async def _play(
@@ -180,6 +188,8 @@ async def _play(
             )
             try:
                 rollout = await environment.play(episode)
+            except UserError:  # something for the user to mend: a wrong row, a server that is gone
+                raise
             except Exception as error:  # an environment may be anyone's code; the failure is data and is counted
                 rollout = episode.finish("failed", f"{type(error).__name__}: {error}")
             finally:
