@@ -45,14 +45,12 @@ class _Scanner:
         self._skip(_BLANK)
         while self.at < len(self.text):
             if self.text.startswith("[[", self.at):
-                table = self._header(2)
+                begin, table = self.at, self._header(2)
                 self.lengths[table] = self.lengths.get(table, 0) + 1
                 table = (*table, self.lengths[table] - 1)
-                self._record(table)
-                self._skip(_BLANK)
+                self._record(table, begin)
             elif self.text[self.at] == "[":
-                table = self._last_elements(self._header(1))
-                self._skip(_BLANK)
+                table = self._header(1)
             else:
                 self._pair(table)
             self._skip(_BLANK)

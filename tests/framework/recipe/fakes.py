@@ -1,0 +1,253 @@
+"""A plugin with one small component of every kind; loaded as a local file of hooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from attrs import Factory, field, frozen
+from jackfield import hookimpl
+from jackfield.component import at_least, fraction, option, part
+
+if TYPE_CHECKING:
+    from somewhere_heavy import NeverImported
+
+
+@frozen(kw_only=True)
+class Model:
+    path: str = option(help="folder or hub id", check=lambda path: None if path else "must not be empty")
+    dtype: Literal["float32", "bfloat16"] = option("float32", help="of the weights")
+
+
+@frozen(kw_only=True)
+class Pathless:
+    pass
+
+
+@frozen(kw_only=True)
+class Rows:
+    file: Path = option(Path("rows.jsonl"), help="the rows")
+    columns: dict[str, str] = option(Factory(dict), help="ours → theirs")
+    limit: int | None = option(None, help="so many rows")
+
+
+@frozen(kw_only=True)
+class Passages:
+    shards: tuple[Path, ...] = option((), help="files")
+    size: int | Literal["all"] = option("all", help="so many")
+
+
+@frozen(kw_only=True)
+class Chat:
+    requires_tools: tuple[str, ...] = ()
+    greeting: str = option("hello", help="first words")
+    polite: bool = option(True, help="say please")
+    _cache: NeverImported = field(init=False, default=None)
+
+
+@frozen(kw_only=True)
+class Searching:
+    requires_tools = ("search",)
+
+
+@frozen(kw_only=True)
+class Search:
+    name = "search"
+    corpus: Any = part("corpora", "passages", help="what to search")
+    top_k: int = option(3, help="passages", check=at_least(1))
+
+
+@frozen(kw_only=True)
+class Engine:
+    holds = "a copy of the policy"
+    threads: int = option(1, help="threads")
+
+
+@frozen(kw_only=True)
+class Reward:
+    scale: float = option(1.0, help="factor")
+
+
+@frozen(kw_only=True)
+class Penalty:
+    needs = frozenset({"ref_logp"})
+
+
+@frozen(kw_only=True)
+class Grouped:
+    smallest_group = 2
+    uses_reward = True
+    std: bool = option(True, help="divide by the standard deviation")
+
+
+@frozen(kw_only=True)
+class Gae:
+    smallest_group = 1
+    uses_reward = True
+    needs = frozenset({"value"})
+    lam: float = option(1.0, help="weight", check=fraction)
+    gamma: float = option(1.0, help="discount", check=fraction)
+
+
+@frozen(kw_only=True)
+class Constant:
+    smallest_group = 1
+    uses_reward = False
+
+
+@frozen(kw_only=True)
+class Clip:
+    unit = "token"
+    needs = frozenset({"old_logp"})
+    clip_low: float = option(0.2, help="below", check=fraction)
+    clip_high: float = option(0.2, help="above", check=fraction)
+
+    def __attrs_post_init__(self) -> None:
+        if self.clip_high < self.clip_low:
+            raise ValueError("clip_high: must not be below clip_low")
+
+
+@frozen(kw_only=True)
+class ValueLoss:
+    unit = "token"
+    needs = frozenset({"value"})
+
+
+@frozen(kw_only=True)
+class Wishful:
+    unit = "token"
+    needs = frozenset({"ref_logpp"})
+
+
+@frozen(kw_only=True)
+class Weighty:
+    unit = "token"
+    weight: float = option(1.0, help="taken by the core")
+
+
+@frozen(kw_only=True)
+class Untypable:
+    unit = "token"
+    ratio: complex = option(1.0, help="no recipe can write this")
+
+
+@frozen(kw_only=True)
+class Picky:
+    unit = "token"
+
+    def check_recipe(self, corridor: Any) -> list[str]:
+        return [f"does not like seed {corridor.run.seed}"] if corridor.run.seed == 13 else []
+
+
+@frozen(kw_only=True)
+class Critic:
+    pass
+
+
+@frozen(kw_only=True)
+class Optimizer:
+    lr: float = option(1e-6, help="learning rate")
+
+
+@frozen(kw_only=True)
+class Tracker:
+    pass
+
+
+class NotAttrs:
+    pass
+
+
+COMPONENTS = {
+    "models": {"hf": Model, "pathless": Pathless},
+    "data": {"rows": Rows, "smoke": Rows},
+    "corpora": {"passages": Passages, "smoke": Passages},
+    "environments": {"chat": Chat, "searching": Searching},
+    "tools": {"search": Search, "search_too": Search},
+    "engines": {"torch": Engine},
+    "rewards": {"exact": Reward, "format": Reward},
+    "penalties": {"kl": Penalty},
+    "advantages": {"group_norm": Grouped, "gae": Gae, "constant": Constant},
+    "losses": {
+        "clip": Clip,
+        "value": ValueLoss,
+        "wishful": Wishful,
+        "weighty": Weighty,
+        "untypable": Untypable,
+        "picky": Picky,
+        "not_attrs": NotAttrs,
+    },
+    "critics": {"head": Critic},
+    "optimizers": {"adamw": Optimizer},
+    "trackers": {"console": Tracker, "metrics_jsonl": Tracker, "rollouts_jsonl": Tracker},
+}
+
+
+def _offer(kind: str, register: Any) -> None:
+    for name, cls in COMPONENTS[kind].items():
+        register(name, f"{__name__}:{cls.__name__}", f"A {name}.")
+
+
+@hookimpl
+def jackfield_models(register: Any) -> None:
+    _offer("models", register)
+
+
+@hookimpl
+def jackfield_data(register: Any) -> None:
+    _offer("data", register)
+
+
+@hookimpl
+def jackfield_corpora(register: Any) -> None:
+    _offer("corpora", register)
+
+
+@hookimpl
+def jackfield_environments(register: Any) -> None:
+    _offer("environments", register)
+
+
+@hookimpl
+def jackfield_tools(register: Any) -> None:
+    _offer("tools", register)
+
+
+@hookimpl
+def jackfield_engines(register: Any) -> None:
+    _offer("engines", register)
+
+
+@hookimpl
+def jackfield_rewards(register: Any) -> None:
+    _offer("rewards", register)
+
+
+@hookimpl
+def jackfield_penalties(register: Any) -> None:
+    _offer("penalties", register)
+
+
+@hookimpl
+def jackfield_advantages(register: Any) -> None:
+    _offer("advantages", register)
+
+
+@hookimpl
+def jackfield_losses(register: Any) -> None:
+    _offer("losses", register)
+
+
+@hookimpl
+def jackfield_critics(register: Any) -> None:
+    _offer("critics", register)
+
+
+@hookimpl
+def jackfield_optimizers(register: Any) -> None:
+    _offer("optimizers", register)
+
+
+@hookimpl
+def jackfield_trackers(register: Any) -> None:
+    _offer("trackers", register)
