@@ -177,19 +177,19 @@ class _Builder:
                 values[key] = None
             elif PART in attribute.metadata:
                 self._part(attribute, node, subject, values, frozen_keys)
-            elif (value := self._value(cls, attribute, node, subject)) is not INVALID:
+            elif (value := self._value(cls, attribute, node, origin, subject)) is not INVALID:
                 values[key] = value
                 frozen_keys[key] = freeze(value, node.origin)
         self._check(fields, values, {key: node.origin for key, node in frozen_keys.items()}, subject)
         return values, frozen_keys
 
-    def _value(self, cls: type, attribute: attrs.Attribute[Any], node: Node, subject: str) -> Any:
+    def _value(self, cls: type, attribute: attrs.Attribute[Any], node: Node, origin: Origin, subject: str) -> Any:
         try:
             return convert(
                 annotation(cls, attribute.name), node, _join(subject, attribute.alias or attribute.name), self.parts.problems
             )
         except (TypeError, NameError) as error:
-            return self._wrong(node.origin, subject, f"{cls.__qualname__} cannot be used in recipes: {error}")
+            return self._wrong(origin, subject, f"{cls.__qualname__} cannot be used in recipes: {error}")
 
     def _part(
         self, attribute: attrs.Attribute[Any], node: Node, subject: str, values: dict[str, Any], frozen_keys: dict[str, Node]

@@ -81,7 +81,8 @@ def merge(below: Node, above: Node) -> Node:
 
 
 def assign(tree: Node, keys: list[str], leaf: Node, subject: str = "") -> Node:
-    """``tree`` with the value at ``keys`` replaced by ``leaf``; tables that are not there yet are made.
+    """``tree`` with the value at ``keys`` replaced by ``leaf``; tables that are not there yet are made, and a name in the place of
+    a component is written out as its table.
 
     Raises TargetError where a list has no such entry or a scalar stands in the way.
     """
@@ -93,6 +94,8 @@ def assign(tree: Node, keys: list[str], leaf: Node, subject: str = "") -> Node:
         index = _index(tree.value, key, subject)
         replaced = [assign(item, rest, leaf, here) if number == index else item for number, item in enumerate(tree.value)]
         return Node(replaced, tree.origin)
+    if isinstance(tree.value, str):
+        tree = Node({"use": tree}, tree.origin)
     if not isinstance(tree.value, dict):
         raise TargetError(Problem(leaf.origin.place, here, f"no such key: {subject} is {tree.value!r}, not a table"))
     if key == "use" and not rest and _picks_another(tree, leaf):

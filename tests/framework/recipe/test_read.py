@@ -188,6 +188,13 @@ def test_an_override_reaches_into_lists_and_makes_tables() -> None:
     assert found["learn"] == {"epochs": 2}
 
 
+def test_an_override_goes_on_below_a_component_that_is_only_named() -> None:
+    """``losses = ["clip"]`` is short for a table."""
+    write("r.toml", 'losses = ["clip"]\ndata = "rows"\n')
+    found = values("losses.0.weight=2", "data.limit=3")
+    assert (found["losses"], found["data"]) == ([{"use": "clip", "weight": 2}], {"use": "rows", "limit": 3})
+
+
 def test_an_override_of_use_drops_the_other_keys() -> None:
     """As a child's does; the same name drops nothing."""
     write("r.toml", '[advantage]\nuse = "gae"\nlam = 0.9\n')

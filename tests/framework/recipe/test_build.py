@@ -1,0 +1,221 @@
+"""Keys to typed values, names to components, and every problem at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def test_the_shortest_recipe_builds_a_corridor(desk: Any) -> None:
+    """Components constructed from their names alone; settings and defaults filled in."""
+    corridor = desk.sound().corridor
+    assert (corridor.run.title, corridor.run.steps, corridor.run.seed) == ("a test", 10, 0)
+    assert corridor.model.path == "weights"
+    assert corridor.engine.threads == 1
+    assert corridor.critic is None
+    assert [(loss.name, loss.weight, loss.part.clip_low) for loss in corridor.losses] == [("clip", 1.0, 0.2)]
+    assert [tracker.name for tracker in corridor.trackers] == ["console", "metrics_jsonl", "rollouts_jsonl"]
+    assert corridor.data.file == Path.cwd() / "rows.jsonl"
+
+
+def test_every_problem_is_told_at_once_with_its_line_and_the_nearest_name(desk: Any) -> None:
+    """One correction of the file, not one a run (C4: nothing is accepted and unused)."""
+    text = """\
+title = 3
+stpes = 10
+tasks_per_step = 4
+[model]
+use = "hff"
+[data]
+use = "rows"
+[rollout]
+use = "chat"
+greetign = "hi"
+[advantage]
+use = "gae"
+lam = 1.5
+gamma = -1
+[critic]
+use = "head"
+[[losses]]
+use = "clip"
+clip_epz = 0.2
+[[rewards]]
+use = "exact"
+[learn]
+epochs = 0
+[smapling]
+temperature = 1
+"""
+    assert desk.problems(lambda: desk.load(text, "learn.minibatches=x")) == [
+        "--set: learn.minibatches: expected int, found \"x\"",
+        "r.toml:1: title: expected a string, found 3",
+        "r.toml:1: steps: required: training steps; each plays tasks_per_step groups and learns from them",
+        "r.toml:2: stpes: unknown key; did you mean 'steps'?",
+        "r.toml:5: model.use: 'hff' is unknown among models; did you mean 'hf'?",
+        "r.toml:10: rollout.greetign: unknown key; did you mean 'greeting'?",
+        "r.toml:13: advantage.lam: must lie between 0 and 1, found 1.5",
+        "r.toml:14: advantage.gamma: must lie between 0 and 1, found -1.0",
+        "r.toml:19: losses.0.clip_epz: unknown key; did you mean 'clip_low'?",
+        "r.toml:23: learn.epochs: must be at least 1, found 0",
+        "r.toml:24: smapling: unknown key; did you mean 'sampling'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("steps=2.7", "steps: expected int, found 2.7"),
+        ("steps=true", "steps: expected int, found true"),
+        ('steps="3"', 'steps: expected int, found "3"'),
+        ('sampling.temperature="high"', 'sampling.temperature: expected float, found "high"'),
+        ("sampling.temperature=true", "sampling.temperature: expected float, found true"),
+        ('rollout={use="chat", polite="no"}', 'rollout.polite: expected true or false, found "no"'),
+        ('rollout={use="chat", polite=0}', "rollout.polite: expected true or false, found 0"),
+        ("title=1979-05-27", "title: expected a string, found 1979-05-27"),
+        ("title={a=1}", "title: expected a string, found a table with a"),
+        ('model.dtype="float23"', "model.dtype: \"float23\" is not a choice; did you mean 'float32'?"),
+        ('learn.fixed_length="long"', 'learn.fixed_length: expected int, found "long"'),
+        ('data={use="rows", file=3}', "data.file: expected a path as a string, found 3"),
+        ('data={use="rows", columns=3}', "data.columns: expected a table, each value a string, found 3"),
+        ('data={use="rows", columns={a=1, b="x"}}', "data.columns.a: expected a string, found 1"),
+        ("learn=3", "learn: expected a table [learn]"),
+        ("data=3", "data: expected a name, or a table with `use = …`"),
+        ("data={use=3}", "data.use: required: the name of a component; choose from: rows, smoke"),
+        ("data={limit=3}", "data.use: required: the name of a component; choose from: rows, smoke"),
+        ("losses=3", "losses: expected a list: write [[losses]], one for each"),
+        ("losses.0={use='clip', weight='much'}", 'losses.0.weight: expected float, found "much"'),
+    ],
+)
+def test_values_are_typed_strictly(desk: Any, override: str, message: str) -> None:
+    """Nothing is rounded, parsed or guessed."""
+    assert desk.problems(lambda: desk.sound("", override)) == [f"--set: {message}"]
+
+
+def test_an_int_is_fine_for_a_float_and_becomes_one(desk: Any) -> None:
+    """``temperature = 1`` says the same as ``1.0``."""
+    temperature = desk.sound("[sampling]\ntemperature = 1").corridor.sampling.temperature
+    assert (temperature, type(temperature)) == (1.0, float)
+
+
+def test_elements_of_arrays_are_told_at_their_own_line(desk: Any) -> None:
+    """Not at the array's."""
+    more = '[[tools]]\nuse = "search"\n[tools.corpus]\nuse = "passages"\nshards = [\n  "a",\n  2,\n]\nsize = 1.5'
+    assert desk.problems(lambda: desk.sound(more)) == [
+        "r.toml:17: tools.0.corpus.shards.1: expected a path as a string, found 2",
+        "r.toml:19: tools.0.corpus.size: expected int or 'all', found 1.5",
+    ]
+
+
+def test_paths_are_relative_to_the_file_that_wrote_them(desk: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A parent's to the parent's folder, a child's to the child's, an override's to the working directory; ~ is the home."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    desk.write('data = {use = "rows", file = "mine.jsonl"}', "bases/base.toml")
+    extending = 'extends = "bases/base.toml"\n'
+    assert desk.load(extending + _without_data()).corridor.data.file == tmp_path / "bases" / "mine.jsonl"
+    assert desk.load(extending + _without_data(), "data.file=../x.jsonl").corridor.data.file == tmp_path.parent / "x.jsonl"
+    assert desk.load(extending + _without_data(), "data.file=~/x.jsonl").corridor.data.file == tmp_path / "home" / "x.jsonl"
+
+
+def _without_data() -> str:
+    return (
+        'title = "a test"\nsteps = 1\ntasks_per_step = 4\ngroup_size = 2\nmodel = {use = "hf", path = "w"}\nrollout = "chat"\n'
+        'rewards = ["exact"]\nadvantage = "group_norm"\nlosses = ["clip"]\n'
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- components
+
+
+@pytest.mark.parametrize(
+    "tool", ['"search"', '{use = "search"}', '{use = "search", corpus = "passages"}', '{use = "fakes:search", corpus = {use = "fakes:passages"}}']
+)
+def test_a_part_is_a_name_or_a_table_and_has_a_default(desk: Any, tool: str) -> None:
+    """All ways to write the same."""
+    corpus = desk.sound(f"tools = [{tool}]").corridor.tools[0].part.corpus
+    assert (type(corpus).__name__, corpus.size) == ("Passages", "all")
+
+
+def test_keys_of_a_part_are_typed_like_any_other(desk: Any) -> None:
+    """``use`` may be left out where the part has a default."""
+    assert desk.sound("tools = [{use = 'search', corpus = {size = 3}}]").corridor.tools[0].part.corpus.size == 3
+    assert desk.problems(lambda: desk.sound("tools = [{use = 'search', corpus = 'pasages'}]")) == [
+        "r.toml:11: tools.0.corpus.use: 'pasages' is unknown among corpora; did you mean 'passages'?"
+    ]
+
+
+def test_what_is_missing_is_told_with_the_choices(desk: Any) -> None:
+    """At the recipe's first line, for there is no other."""
+    assert desk.problems(lambda: desk.sound(without=["data", "losses", "title"])) == [
+        "r.toml:1: title: required: one line that names the run",
+        "r.toml:1: data: required: a table [data] with `use = …`; choose from: rows, smoke",
+        "r.toml:1: losses: required: at least one [[losses]] with `use = …`; "
+        "choose from: clip, not_attrs, picky, untypable, value, weighty, wishful",
+    ]
+
+
+def test_a_required_key_is_told_with_its_help_at_its_table(desk: Any) -> None:
+    """No default for what the user must decide."""
+    assert desk.problems(lambda: desk.sound('[model]\nuse = "hf"', without=["model"])) == [
+        "r.toml:10: model.path: required: folder or hub id"
+    ]
+
+
+def test_what_the_class_itself_refuses_is_told_at_the_component(desk: Any) -> None:
+    """A check of several keys together."""
+    assert desk.problems(lambda: desk.sound('[[losses]]\nuse = "clip"\nclip_low = 0.3', without=["losses"])) == [
+        "r.toml:11: losses.0: clip_high: must not be below clip_low"
+    ]
+
+
+def test_names_in_metrics_are_bare_and_counted(desk: Any) -> None:
+    """However the recipe spells them, so that a frozen copy gives the same."""
+    rewards = desk.sound('rewards = ["exact", "fakes:exact", "format", "exact"]', without=["rewards"]).corridor.rewards
+    assert [reward.name for reward in rewards] == ["exact", "exact#2", "format", "exact#3"]
+
+
+def test_only_rewards_and_losses_have_a_weight(desk: Any) -> None:
+    """A weight of a penalty or tool would be accepted and unused (C4)."""
+    corridor = desk.sound("", "losses.0.weight=0", "rewards.0={use='exact', weight=2}").corridor
+    assert (corridor.losses[0].weight, corridor.rewards[0].weight) == (0.0, 2.0)
+    assert desk.problems(lambda: desk.sound('penalties = [{use = "kl", weight = 1}]')) == [
+        "r.toml:11: penalties.0.weight: unknown key; choose from: use"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        ("weighty", "losses.0: Weighty has a field 'weight', which is the core's own key here"),
+        ("not_attrs", "losses.0.use: {}:NotAttrs is not an attrs class, so it cannot be a component"),
+        ("untypable", "losses.0: Untypable cannot be used in recipes: losses.0.ratio: recipes cannot write a value of type "
+                      "<class 'complex'>"),
+    ],
+)  # fmt: skip
+def test_a_class_that_recipes_cannot_use_is_told_to_its_writer(desk: Any, loss: str, message: str) -> None:
+    """A clean message, at the line that names it."""
+    module = next(iter(desk.plugins.loaded)).entries[0].target.partition(":")[0]
+    problems = desk.problems(lambda: desk.sound(f'losses = ["{loss}"]', without=["losses"]))
+    assert problems == [f"r.toml:10: {message.format(module)}"]
+
+
+# -------------------------------------------------------------------------------------------------------- unknown keys
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("[sampling]\ntop_p = 0.9",
+         "r.toml:12: sampling.top_p: not offered: truncated sampling changes the distribution that log-probs refer to; use temperature"),
+        ("[learn]\ngroup_size = 2", "r.toml:12: learn.group_size: unknown key; 'group_size' belongs at the top, before the first table"),
+        ("temperature = 2", "r.toml:11: temperature: unknown key; 'temperature' belongs in [sampling]"),
+        ("[evaluate]\nevrey = 2", "r.toml:12: evaluate.evrey: unknown key; did you mean 'every'?"),
+        ("[los]\na = 1", "r.toml:11: los: unknown key; did you mean 'losses'?"),
+        ("[critics]\na = 1", "r.toml:11: critics: unknown key; did you mean 'critic'?"),
+    ],
+)  # fmt: skip
+def test_no_key_is_accepted_and_unused(desk: Any, more: str, message: str) -> None:
+    """C4, at every level; a key of another table is sent there."""
+    assert desk.problems(lambda: desk.sound(more)) == [message]

@@ -1,0 +1,132 @@
+"""What must hold between the parts, with the arithmetic of every refusal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+GAE = 'advantage = "gae"'
+CRITIC = 'critic = "head"'
+
+
+def test_a_group_smaller_than_the_advantage_compares_is_refused(desk: Any) -> None:
+    """A12: group size 1 with a group baseline would train nothing."""
+    assert desk.problems(lambda: desk.sound("", "group_size=1")) == [
+        "--set: group_size: 1 rollout a task, but advantage 'group_norm' compares 2 or more; write group_size = 2 or above"
+    ]
+
+
+def test_a_group_size_left_at_its_default_is_told_at_the_advantage(desk: Any) -> None:
+    """For no line sets it."""
+    assert desk.problems(lambda: desk.sound(without=["group_size"])) == [
+        "r.toml:8: group_size: 1 rollout a task, but advantage 'group_norm' compares 2 or more; write group_size = 2 or above"
+    ]
+
+
+def test_an_advantage_that_learns_from_a_reward_needs_one(desk: Any) -> None:
+    """R9: an empty list of rewards."""
+    expected = "advantage 'group_norm' learns from a reward, and the recipe names none; add [[rewards]] with `use = …`"
+    assert desk.problems(lambda: desk.sound(without=["rewards"])) == [f"r.toml:8: rewards: {expected}"]
+    assert desk.problems(lambda: desk.sound("rewards = []", without=["rewards"])) == [f"r.toml:8: rewards: {expected}"]
+
+
+def test_supervised_training_needs_no_reward(desk: Any) -> None:
+    """Its advantage looks at none."""
+    assert desk.sound('advantage = "constant"', without=["rewards", "advantage"]).corridor.rewards == ()
+
+
+def test_a_reward_that_is_itself_wrong_is_not_called_missing(desk: Any) -> None:
+    """One problem, one message."""
+    problems = desk.problems(lambda: desk.sound('rewards = ["exatc"]', without=["rewards"]))
+    assert problems == ["r.toml:10: rewards.0.use: 'exatc' is unknown among rewards; did you mean 'exact'?"]
+
+
+def test_parts_that_need_a_value_need_a_critic(desk: Any) -> None:
+    """Each is named; a loss of weight 0 needs nothing."""
+    more = f'{GAE}\nlosses = ["clip", "value"]'
+    tail = "needs a value of every token, and there is no critic; add [critic] with `use = …`"
+    assert desk.problems(lambda: desk.sound(more, without=["advantage", "losses"])) == [
+        f"r.toml:9: advantage: 'gae' {tail}",
+        f"r.toml:10: losses.1: 'value' {tail}",
+    ]
+    assert desk.sound('losses = ["clip", {use = "value", weight = 0}]', without=["losses"]).corridor.needs == {"old_logp"}
+
+
+def test_a_critic_that_nobody_needs_is_refused(desk: Any) -> None:
+    """It would be held and trained for nothing (C4)."""
+    assert desk.problems(lambda: desk.sound(CRITIC)) == ["r.toml:11: critic: no part of this recipe needs a value; remove [critic]"]
+    assert desk.sound(f"{CRITIC}\n{GAE}", without=["advantage"]).corridor.critic is not None
+
+
+def test_a_critic_is_not_called_idle_while_a_loss_is_unknown(desk: Any) -> None:
+    """The loss that is misspelt may be the one that needs it."""
+    problems = desk.problems(lambda: desk.sound(f'{CRITIC}\nlosses = ["clip", "valeu"]', without=["losses"]))
+    assert problems == ["r.toml:11: losses.1.use: 'valeu' is unknown among losses; did you mean 'value'?"]
+
+
+def test_a_need_that_nothing_computes_is_told(desk: Any) -> None:
+    """The plugin misspelt it."""
+    assert desk.problems(lambda: desk.sound('losses = ["wishful"]', without=["losses"])) == [
+        "r.toml:10: losses.0: 'wishful' needs 'ref_logpp', which nothing computes; did you mean 'ref_logp'?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "group", "minibatches", "nearest"),
+    [
+        (4, 2, 9, "write minibatches = 8, tasks_per_step = 5 or group_size = 3"),
+        (1, 2, 5, "write minibatches = 2, tasks_per_step = 3 or group_size = 5"),
+    ],
+)
+def test_minibatches_that_cannot_all_be_filled_are_refused(desk: Any, tasks: int, group: int, minibatches: int, nearest: str) -> None:
+    """C1 and C2: the arithmetic, and values that work, each on its own."""
+    overrides = [f"tasks_per_step={tasks}", f"group_size={group}", f"learn.minibatches={minibatches}"]
+    arithmetic = f"{tasks} × {group} = {tasks * group} rollouts a step cannot fill {minibatches} minibatches"
+    assert desk.problems(lambda: desk.sound("", *overrides)) == [
+        f"--set: learn.minibatches: tasks_per_step × group_size = {arithmetic}; {nearest}"
+    ]
+    for better in nearest.removeprefix("write ").replace(" or ", ", ").split(", "):
+        key, _, value = better.partition(" = ")
+        desk.sound("", *overrides, f"{'learn.' if key == 'minibatches' else ''}{key}={value}")
+
+
+def test_rollouts_need_not_divide_evenly(desk: Any) -> None:
+    """Eight rollouts in three minibatches are 3, 3 and 2."""
+    assert desk.sound("", "learn.minibatches=3").corridor.updates_per_step == 3
+
+
+def test_fixed_length_goes_with_its_aggregation(desk: Any) -> None:
+    """Given if and only if it is used (C4), and a length."""
+    assert desk.problems(lambda: desk.sound('[learn]\naggregation = "fixed_length"')) == [
+        'r.toml:12: learn.fixed_length: aggregation = "fixed_length" divides by this constant; write fixed_length = … (tokens)'
+    ]
+    assert desk.problems(lambda: desk.sound("[learn]\nfixed_length = 512")) == [
+        'r.toml:12: learn.fixed_length: is only used by aggregation = "fixed_length", and aggregation is "token_mean"; remove it'
+    ]
+    both = '[learn]\naggregation = "fixed_length"\nfixed_length = '
+    assert desk.sound(both + "512").corridor.learn.fixed_length == 512
+    assert desk.problems(lambda: desk.sound(both + "0")) == ["r.toml:13: learn.fixed_length: must be at least 1, found 0"]
+
+
+def test_an_environment_gets_the_tools_it_calls(desk: Any) -> None:
+    """By the tool's name, not by the component's."""
+    more = 'rollout = "searching"'
+    assert desk.problems(lambda: desk.sound(more, without=["rollout"])) == [
+        "r.toml:10: tools: 'searching' calls a tool named 'search', and the recipe has no tool; add it under [[tools]]"
+    ]
+    assert desk.sound(more + '\ntools = ["search_too"]', without=["rollout"]).corridor.tools[0].part.name == "search"
+
+
+def test_two_tools_of_one_name_are_refused(desk: Any) -> None:
+    """A rollout could reach only one."""
+    assert desk.problems(lambda: desk.sound('tools = ["search", "search_too"]')) == [
+        "r.toml:11: tools.1: a second tool that is called 'search', like tools.0: no rollout could reach it"
+    ]
+
+
+def test_a_component_may_refuse_the_recipe(desk: Any) -> None:
+    """``check_recipe`` sees the whole corridor."""
+    recipe = 'losses = ["picky"]'
+    assert desk.sound(recipe, without=["losses"]).corridor.run.seed == 0
+    assert desk.problems(lambda: desk.sound(recipe, "seed=13", without=["losses"])) == ["r.toml:10: losses.0: does not like seed 13"]

@@ -1,0 +1,210 @@
+"""Requirements, plugin files, observers, chains of recipes, and recipes in small."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from jackfield import hookimpl
+from jackfield.errors import Problem, RecipeError, UserError
+from jackfield.plugins import Plugins, Source
+from jackfield.recipe import load_recipe
+
+MINE = '''\
+from __future__ import annotations
+from attrs import frozen
+from jackfield import hookimpl
+
+@frozen(kw_only=True)
+class Mine:
+    unit = "token"
+
+@hookimpl
+def jackfield_losses(register):
+    register("mine", f"{__name__}:Mine", "My own loss.")
+'''
+
+
+# ------------------------------------------------------------------------------------------------ requires and plugins
+
+
+def test_requirements_are_checked_against_what_is_installed(desk: Any) -> None:
+    """Missing, too old, and not a requirement at all: each at its own line."""
+    attrs_version = importlib.metadata.version("attrs")
+    more = 'requires = [\n  "attrs>=1.0",\n  "attrs<1.0",\n  "jackfield-acme>=1.2",\n  "what is this",\n]'
+    assert desk.problems(lambda: desk.sound(more)) == [
+        f"r.toml:13: requires: needs attrs<1.0, found attrs {attrs_version}; pip install 'attrs<1.0'",
+        "r.toml:14: requires: needs jackfield-acme>=1.2, which is not installed; pip install 'jackfield-acme>=1.2'",
+        "r.toml:15: requires: 'what is this' is not a requirement like 'jackfield-acme>=1.2': "
+        "Expected semicolon (after name with no version specifier) or end",
+    ]
+    desk.sound('requires = ["attrs>=1.0", "nothing-like-it; python_version < \'3\'"]')
+
+
+def test_a_plugin_file_of_the_recipe_offers_its_components(desk: Any) -> None:
+    """Relative to the recipe that names it; read once, however many recipes name it."""
+    desk.plugins = _with_fakes()
+    desk.write(MINE, "hooks/mine.py")
+    desk.write('plugins = ["mine.py"]', "hooks/base.toml")
+    more = 'extends = "hooks/base.toml"\nlosses = ["mine:mine"]'
+    for _ in range(2):
+        recipe = desk.sound(more, without=["losses"])
+    assert type(recipe.corridor.losses[0].part).__name__ == "Mine"
+    assert recipe.frozen["plugins"] == [str(Path.cwd() / "hooks/mine.py")]
+    assert recipe.frozen["versions"]["mine"] == "a local file"
+
+
+def test_what_is_wrong_with_a_plugin_file_is_told_at_the_line_that_names_it(desk: Any) -> None:
+    """Missing, or broken."""
+    desk.plugins = _with_fakes()
+    desk.write("1 / 0", "broken.py")
+    problems = desk.problems(lambda: desk.sound('plugins = ["broken.py", "missing.py"]'))
+    assert problems[0].startswith("r.toml:11: plugins: plugin 'broken' (")
+    assert problems[0].endswith("ZeroDivisionError: division by zero")
+    assert problems[1].startswith("r.toml:11: plugins: missing.py: ")
+
+
+def test_the_text_of_a_plugin_file_enters_the_digest(desk: Any) -> None:
+    """Results depend on it, wherever the file lies."""
+    digests = []
+    for folder, text in [("a", MINE), ("b", MINE), ("c", MINE + "# another\n")]:
+        desk.plugins = _with_fakes()
+        desk.write(text, f"{folder}/mine.py")
+        digests.append(desk.sound(f'plugins = ["{folder}/mine.py"]\nlosses = ["mine"]', without=["losses"]).digest)
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_observers_may_refuse_a_sound_recipe_and_all_are_heard(desk: Any) -> None:
+    """Hook ``jackfield_check``."""
+
+    class Refusing:
+        def __init__(self, *problems: Problem | str) -> None:
+            self.problems = problems
+
+        @hookimpl
+        def jackfield_check(self, recipe: Any) -> None:
+            assert recipe.corridor.run.steps == 10
+            raise UserError([Problem("", "", problem) if isinstance(problem, str) else problem for problem in self.problems])
+
+    desk.plugins = _with_fakes()
+    desk.plugins.add(Source(name="zeal", value="zeal"), lambda: Refusing(Problem("r.toml:2", "steps", "too few")))
+    desk.plugins.add(Source(name="acme", value="acme"), lambda: Refusing("no", "never"))
+    assert desk.problems(lambda: desk.sound()) == ["plugin 'acme': no", "plugin 'acme': never", "r.toml:2: steps: too few"]
+    assert "unknown" in desk.problems(lambda: desk.sound("a = 1"))[0]  # not asked about an unsound one
+
+
+# -------------------------------------------------------------------------------------------------------------- chains
+
+CHAINED = '[model]\nuse = "hf"\nfrom = "sft/sft.toml"'
+
+
+def _write_parent(desk: Any, more: str = "") -> None:
+    lines = 'title = "sft"\nsteps = 1\ntasks_per_step = 1\ndata = "rows"\nrollout = "chat"\nadvantage = "constant"\nlosses = ["clip"]\n'
+    desk.write(f'{lines}\n{more}\n[model]\nuse = "hf"\npath = "start"\n', "sft/sft.toml")
+
+
+def test_weights_may_come_from_another_recipe(desk: Any) -> None:
+    """Then no path is asked for, until the folder of its checkpoint is known; all other keys are this recipe's own."""
+    _write_parent(desk)
+    recipe = desk.sound(f'{CHAINED}\ndtype = "bfloat16"', without=["model"])
+    assert recipe.chained_from.path == Path.cwd() / "sft/sft.toml"
+    assert recipe.chained_from.corridor.model.path == "start"
+    ready = recipe.with_model_path(Path("runs/sft/model"))
+    assert attrs.asdict(ready.corridor.model) == {"path": "runs/sft/model", "dtype": "bfloat16"}
+    assert ready.digest == recipe.digest
+    assert desk.sound().chained_from is None
+
+
+def test_problems_of_the_other_recipe_stand_at_their_own_places(desk: Any) -> None:
+    """Beside those of this one."""
+    _write_parent(desk, "stpes = 1")
+    assert desk.problems(lambda: desk.sound(f"{CHAINED}\ndytpe = 1", without=["model"])) == [
+        "r.toml:13: model.dytpe: unknown key; did you mean 'dtype'?",
+        "sft/sft.toml:9: stpes: unknown key; did you mean 'steps'?",
+    ]
+
+
+def test_a_missing_recipe_is_told_where_it_is_named(desk: Any) -> None:
+    """With the nearest that is there."""
+    desk.write("", "sft/sfft.toml")
+    assert desk.problems(lambda: desk.sound(CHAINED, without=["model"])) == [
+        "r.toml:12: sft/sft.toml: no such recipe; did you mean 'sft/sfft.toml'?"
+    ]
+
+
+def test_weights_have_one_source(desk: Any) -> None:
+    """Nothing is accepted and unused (C4)."""
+    _write_parent(desk)
+    assert desk.problems(lambda: desk.sound(f'{CHAINED}\npath = "x"', without=["model"])) == [
+        "r.toml:13: model.path: the weights come from the recipe named by 'from'; keep one of the two"
+    ]
+
+
+def test_a_model_without_a_path_cannot_take_weights(desk: Any) -> None:
+    """Neither from a recipe nor later."""
+    _write_parent(desk)
+    more = '[model]\nuse = "pathless"'
+    assert desk.problems(lambda: desk.sound(f'{more}\nfrom = "sft/sft.toml"', without=["model"])) == [
+        "r.toml:12: model.from: Pathless has no key 'path' to take weights of another recipe from"
+    ]
+    assert desk.problems(lambda: desk.sound(more, without=["model"]).with_model_path("x")) == [
+        "r.toml:11: model: 'pathless' has no key 'path', so it cannot take other weights"
+    ]
+
+
+def test_a_circle_of_recipes_is_shown(desk: Any) -> None:
+    """Not a recursion error."""
+    assert desk.problems(lambda: desk.sound('[model]\nuse = "hf"\nfrom = "r.toml"', without=["model"])) == [
+        "r.toml:12: model.from: goes in a circle: r.toml → r.toml"
+    ]
+
+
+def test_from_is_a_path(desk: Any) -> None:
+    """Typed like any other key."""
+    assert desk.problems(lambda: desk.sound('[model]\nuse = "hf"\nfrom = 3', without=["model"])) == [
+        "r.toml:12: model.from: expected a path as a string, found 3"
+    ]
+
+
+def test_the_digest_covers_the_other_recipe_but_not_where_it_lies(desk: Any) -> None:
+    """Another warm start gives another model; the same one moved does not."""
+    _write_parent(desk)
+    first = desk.sound(CHAINED, without=["model"]).digest
+    Path("sft/sft.toml").rename("sft/moved.toml")
+    assert desk.sound(CHAINED.replace("sft/sft", "sft/moved"), without=["model"]).digest == first
+    _write_parent(desk, "seed = 1")
+    assert desk.sound(CHAINED, without=["model"]).digest != first
+    _write_parent(desk, "evaluate = {enabled = false}")
+    assert desk.sound(CHAINED, without=["model"]).digest == first
+
+
+# --------------------------------------------------------------------------------------------------------------- smoke
+
+
+def test_a_recipe_in_small_keeps_its_parts_and_shrinks_its_numbers(desk: Any, fake_plugins: Plugins) -> None:
+    """Two steps, stand-in tasks and passages, no evaluation in between; what is small already stays."""
+    path = desk.write(
+        'title = "big"\nsteps = 500\ntasks_per_step = 512\ngroup_size = 3\nmodel = {use = "hf", path = "w"}\nrollout = "chat"\n'
+        'data = {use = "rows", limit = 3}\ntools = [{use = "search", top_k = 9}]\nrewards = ["exact"]\nadvantage = "group_norm"\n'
+        'losses = ["clip"]\n[learn]\nepochs = 3\nminibatches = 16\n[evaluate]\nevery = 100\n[checkpoint]\nevery = 50\n'
+    )
+    small = load_recipe(path, fake_plugins, smoke=True).corridor
+    assert (small.run.steps, small.run.tasks_per_step, small.run.group_size) == (2, 2, 3)
+    assert (small.learn.epochs, small.learn.minibatches, small.evaluate.every, small.checkpoint.every) == (3, 2, 0, 0)
+    assert (small.data.limit, small.tools[0].part.top_k) == (None, 3)
+
+
+def test_an_unsound_recipe_is_not_run_in_small(desk: Any, fake_plugins: Plugins) -> None:
+    """Smoke runs hide no mistake."""
+    path = desk.write('title = "x"\nstep = 1\n')
+    with pytest.raises(RecipeError, match="r.toml:2: step: unknown key; did you mean 'steps'?"):
+        load_recipe(path, fake_plugins, smoke=True)
+
+
+def _with_fakes() -> Plugins:
+    plugins = Plugins()
+    plugins.add_file(Path(__file__).with_name("fakes.py"))
+    return plugins
