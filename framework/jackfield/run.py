@@ -140,18 +140,20 @@ class Loop:
     @contextmanager
     def reporting(self) -> Iterator[None]:
         """Trackers and observers are told of the start, and of the end whatever ends it."""
-        for tracker in self.corridor.trackers:
-            tracker.part.start(self.info)
-        self.plugins.hook.jackfield_run_start(run=self.info)
         error: BaseException | None = None
+        started = []
         try:
+            for tracker in self.corridor.trackers:
+                tracker.part.start(self.info)
+                started.append(tracker.part)
+            self.plugins.hook.jackfield_run_start(run=self.info)
             yield
         except BaseException as ending:
             error = ending
             raise
         finally:
-            for tracker in self.corridor.trackers:
-                tracker.part.end(error)
+            for part in started:
+                part.end(error)
             self.plugins.hook.jackfield_run_end(run=self.info, error=error)
 
     def _step(self) -> None:
