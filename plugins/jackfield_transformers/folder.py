@@ -21,11 +21,14 @@ def read_tokenizer(source: str, **options: Any) -> Any:
 
 
 def read_causal_lm(source: str, dtype: torch.dtype, **options: Any) -> Any:
-    """The causal LM of a folder or hub id, on the CPU. Raises RecipeError if it cannot be read."""
+    """The causal LM of a folder or hub id, on the CPU, in memory of its own. Raises RecipeError if it cannot be read."""
     from transformers import AutoModelForCausalLM
 
     with _named(source), quiet():
-        return AutoModelForCausalLM.from_pretrained(source, dtype=dtype, **options)
+        module = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, **options)
+    for weight in module.parameters():  # until here a view into the mapped file, unaligned, and gone wrong if the file is rewritten
+        weight.data = weight.data.clone()
+    return module
 
 
 @contextmanager

@@ -9,16 +9,16 @@ import copy
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import nn
 
 from jackfield_transformers import lora
 from jackfield_transformers.folder import quiet
+from jackfield_transformers.head import Compute, head_alone
 from jackfield_transformers.tokenizer import HfTokenizer
 
-Compute = Literal["bfloat16", "float32"]
 _ADAPTER = "adapter"
 
 
@@ -83,7 +83,7 @@ class HfModel:
         self._adapter_on = adapter_on
         _evaluate(module)
         self.backbone = Backbone(module.base_model, compute)
-        self._head = _head_alone(module)
+        self._head = head_alone(module, compute)
 
     @property
     def compute(self) -> Compute:
@@ -157,46 +157,3 @@ def _evaluate(module: Any) -> None:
             layer.training = True
         if isinstance(layer, nn.Embedding):
             layer.padding_idx = None
-
-
-def _head_alone(module: Any) -> Any:
-    """``module`` with its backbone taken out, sharing everything else: called with ``inputs_embeds`` = final hidden states it
-    gives their logits through the family's own forward."""
-    head = copy.copy(module)
-    head._modules = {
-        name: _Given() if child is module.base_model else _Widened(child) if child is module.get_output_embeddings() else child
-        for name, child in module._modules.items()
-    }
-    return head
-
-
-class _Given(nn.Module):
-    """Stands for the backbone whose result is known."""
-
-    def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> _LastHidden:
-        return _LastHidden(inputs_embeds)
-
-
-class _LastHidden:
-    """A backbone's output with nothing in it but hidden states; families look for caches, attentions, router logits … too."""
-
-    def __init__(self, hidden: torch.Tensor) -> None:
-        self.last_hidden_state = hidden
-
-    def __getitem__(self, _: int) -> torch.Tensor:
-        return self.last_hidden_state
-
-    def __getattr__(self, _: str) -> None:
-        return None
-
-
-class _Widened(nn.Module):
-    """A projection whose half-precision result is widened to float32 before anything else is done to it."""
-
-    def __init__(self, projection: nn.Module) -> None:
-        super().__init__()
-        self.projection = projection
-
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        out: torch.Tensor = self.projection(hidden)
-        return out.float() if out.dtype in (torch.bfloat16, torch.float16) else out
