@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from jackfield.stages import Tokenizer
 from jackfield_transformers import lora
 from jackfield_transformers.folder import quiet
 from jackfield_transformers.head import Compute, head_alone
@@ -77,7 +78,8 @@ class HfModel:
         self, module: Any, tokenizer: HfTokenizer, *, compute: Compute = "float32", adapter: Any = None, adapter_on: bool = True
     ) -> None:
         self.module = module
-        self.tokenizer = tokenizer
+        self.tokenizer: Tokenizer = tokenizer
+        self._tokenizer = tokenizer
         self.policy_version = 0
         self._adapter = adapter
         self._adapter_on = adapter_on
@@ -115,9 +117,9 @@ class HfModel:
     def reference(self) -> HfModel:
         """This model as it is now, frozen: a copy, or with LoRA the same weights with the adapters off."""
         if self._adapter is not None:
-            return HfModel(self.module, self.tokenizer, compute=self.compute, adapter=self._adapter, adapter_on=False)
+            return HfModel(self.module, self._tokenizer, compute=self.compute, adapter=self._adapter, adapter_on=False)
         frozen = copy.deepcopy(self.module).requires_grad_(False)
-        return HfModel(frozen, self.tokenizer, compute=self.compute)
+        return HfModel(frozen, self._tokenizer, compute=self.compute)
 
     def save(self, folder: Path) -> None:
         """A transformers folder: config, weights as they are kept (safetensors), tokenizer.
@@ -126,7 +128,7 @@ class HfModel:
         """
         with quiet():
             self.module.save_pretrained(folder, state_dict=self.weights())
-        self.tokenizer.save(folder)
+        self._tokenizer.save(folder)
         if self._adapter is not None:
             lora.save(self._adapter, folder / _ADAPTER)
 
