@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jackfield.cli.columns import columns
@@ -98,10 +99,13 @@ def _changed(table: Node, prefix: str = "") -> Iterator[str]:
         elif node.is_table and "use" in node.value:
             yield from _changed(node, f"{prefix}{key}.")
         elif not node.origin.is_default:
-            yield f"{prefix}{key} = {_short(toml_value(plain(node)))}"
+            yield f"{prefix}{key} = {_short(node)}"
 
 
-def _short(text: str) -> str:
+def _short(node: Node) -> str:
+    """On one line that can be read: paths as short as they can be, long text cut."""
+    value = plain(node)
+    text = toml_value(show_path(Path(value)) if isinstance(value, str) and value.startswith(str(Path.cwd())) else value)
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
@@ -146,15 +150,16 @@ def _batch(recipe: Recipe) -> Iterator[str]:
     """tasks × group, epochs × minibatches, and what they come to over the run."""
     run, learn, updates = recipe.corridor.run, recipe.corridor.learn, recipe.corridor.updates_per_step
     rollouts = run.tasks_per_step * run.group_size
-    each = f"{rollouts // learn.minibatches}" if rollouts % learn.minibatches == 0 else f"about {rollouts / learn.minibatches:.1f}"
+    even = rollouts % learn.minibatches == 0
+    each = _count(rollouts // learn.minibatches, "rollout") if even else f"about {rollouts / learn.minibatches:.1f} rollouts"
     yield f"{_count(run.tasks_per_step, 'task')} × {_count(run.group_size, 'rollout')} each = {_count(rollouts, 'rollout')} a step"
-    yield f"{_count(learn.epochs, 'epoch')} × {_count(learn.minibatches, 'minibatch')} = {_count(updates, 'update')} a step, each of {each} rollouts"
+    passes = f"{_count(learn.epochs, 'epoch')} × {_count(learn.minibatches, 'minibatch', 'minibatches')}"
+    yield f"{passes} = {_count(updates, 'update')} a step, each of {each}"
     yield f"{_count(run.steps, 'step')}: {_count(run.steps * rollouts, 'rollout')}, {_count(run.steps * updates, 'update')}"
 
 
-def _count(number: int, noun: str) -> str:
-    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}".replace(",", " ")
+def _count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}".replace(",", " ")
 
 
 def _evaluation(recipe: Recipe) -> str:

@@ -61,7 +61,7 @@ class _Builder:
             self.parts.tree[subject] = Node(keys, node.origin)
         else:
             self.parts.tree |= keys
-        return self._construct(cls, values, node.origin, subject) if len(self.parts.problems) == before else INVALID
+        return self._construct(cls, values, keys, node.origin, subject) if len(self.parts.problems) == before else INVALID
 
     def table(self, key: str, kind: str, tree: Node) -> None:
         node = tree.value.get(key)
@@ -125,7 +125,7 @@ class _Builder:
         values, keys = self._values(cls, given, origin, subject, (*owned, "use"), supplied)
         if len(self.parts.problems) > before:
             return None
-        part = self._construct(cls, values | supplied, use.origin, subject)
+        part = self._construct(cls, values | supplied, keys, use.origin, subject)
         if part is INVALID:
             return None
         head = {"use": Node(entry.qualified, use.origin)} | core | ({} if weight is None else {"weight": weight})
@@ -184,12 +184,11 @@ class _Builder:
         return values, frozen_keys
 
     def _value(self, cls: type, attribute: attrs.Attribute[Any], node: Node, origin: Origin, subject: str) -> Any:
+        here = _join(subject, attribute.alias or attribute.name)
         try:
-            return convert(
-                annotation(cls, attribute.name), node, _join(subject, attribute.alias or attribute.name), self.parts.problems
-            )
+            return convert(annotation(cls, attribute.name), node, here, self.parts.problems)
         except (TypeError, NameError) as error:
-            return self._wrong(origin, subject, f"{cls.__qualname__} cannot be used in recipes: {error}")
+            return self._wrong(origin, here, f"{cls.__qualname__} cannot be used in recipes: {error}")
 
     def _part(
         self, attribute: attrs.Attribute[Any], node: Node, subject: str, values: dict[str, Any], frozen_keys: dict[str, Node]
@@ -214,11 +213,15 @@ class _Builder:
             except ValueError as error:
                 self._wrong(origins[key], _join(subject, key), str(error).removeprefix(f"{fields[key].name}: "))
 
-    def _construct(self, cls: type, values: Mapping[str, Any], origin: Origin, subject: str) -> Any:
+    def _construct(self, cls: type, values: Mapping[str, Any], keys: Mapping[str, Node], origin: Origin, subject: str) -> Any:
+        """The object; what its class refuses with ``"key: why"`` is told at that key."""
         try:
             return cls(**values)
         except ValueError as error:
-            return self._wrong(origin, subject, str(error))
+            key, _, why = str(error).partition(": ")
+            if key not in keys or keys[key].origin.is_default:
+                return self._wrong(origin, subject, str(error))
+            return self._wrong(keys[key].origin, _join(subject, key), why)
         except UserError as error:
             return self._wrong(origin, subject, _told(error))
 

@@ -67,7 +67,7 @@ def convert(expected: Any, node: Node, subject: str, problems: list[Problem]) ->
         converted = {key: convert(arguments[1], item, f"{subject}.{key}", problems) for key, item in node.value.items()}
         return INVALID if _all_valid(tuple(converted.values())) is INVALID else converted
     if expected not in _WORDS:
-        raise TypeError(f"{subject}: recipes cannot write a value of type {expected}")
+        raise TypeError(f"a recipe cannot hold a {expected}")
     return _convert_scalar(expected, node, subject, problems)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+
 from jackfield.errors import RecipeError
 from jackfield.plugins import Plugins
 from jackfield.recipe import Recipe, load_recipe

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import Factory, field, frozen
+
 from jackfield import hookimpl
 from jackfield.component import at_least, fraction, option, part
 
@@ -26,8 +27,8 @@ class Pathless:
 
 @frozen(kw_only=True)
 class Rows:
-    file: Path = option(Path("rows.jsonl"), help="the rows")
-    columns: dict[str, str] = option(Factory(dict), help="ours → theirs")
+    file: Path = option(Path("rows.jsonl"), help="the rows")  # noqa: RUF009
+    columns: dict[str, str] = option(Factory(dict), help="ours → theirs")  # noqa: RUF009
     limit: int | None = option(None, help="so many rows")
 
 
@@ -53,7 +54,7 @@ class Searching:
 @frozen(kw_only=True)
 class Search:
     name = "search"
-    corpus: Any = part("corpora", "passages", help="what to search")
+    corpus: Any = part("corpora", "passages", help="what to search")  # noqa: RUF009
     top_k: int = option(3, help="passages", check=at_least(1))
 
 

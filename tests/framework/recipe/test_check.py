@@ -79,7 +79,9 @@ def test_a_need_that_nothing_computes_is_told(desk: Any) -> None:
         (1, 2, 5, "write minibatches = 2, tasks_per_step = 3 or group_size = 5"),
     ],
 )
-def test_minibatches_that_cannot_all_be_filled_are_refused(desk: Any, tasks: int, group: int, minibatches: int, nearest: str) -> None:
+def test_minibatches_that_cannot_all_be_filled_are_refused(
+    desk: Any, tasks: int, group: int, minibatches: int, nearest: str
+) -> None:
     """C1 and C2: the arithmetic, and values that work, each on its own."""
     overrides = [f"tasks_per_step={tasks}", f"group_size={group}", f"learn.minibatches={minibatches}"]
     arithmetic = f"{tasks} × {group} = {tasks * group} rollouts a step cannot fill {minibatches} minibatches"
@@ -129,4 +131,6 @@ def test_a_component_may_refuse_the_recipe(desk: Any) -> None:
     """``check_recipe`` sees the whole corridor."""
     recipe = 'losses = ["picky"]'
     assert desk.sound(recipe, without=["losses"]).corridor.run.seed == 0
-    assert desk.problems(lambda: desk.sound(recipe, "seed=13", without=["losses"])) == ["r.toml:10: losses.0: does not like seed 13"]
+    assert desk.problems(lambda: desk.sound(recipe, "seed=13", without=["losses"])) == [
+        "r.toml:10: losses.0: does not like seed 13"
+    ]

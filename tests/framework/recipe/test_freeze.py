@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from jackfield import __version__
 from jackfield.plugins import Plugins
 from jackfield.recipe import Recipe, load_recipe
@@ -130,7 +131,15 @@ def test_what_cannot_change_the_model_does_not_change_the_digest(desk: Any, over
 
 @pytest.mark.parametrize(
     "override",
-    ["seed=1", "steps=11", "learn.epochs=2", "losses.0.weight=2", "model.path=other", "sampling.temperature=0.9", "rewards=['format']"],
+    [
+        "seed=1",
+        "steps=11",
+        "learn.epochs=2",
+        "losses.0.weight=2",
+        "model.path=other",
+        "sampling.temperature=0.9",
+        "rewards=['format']",
+    ],
 )
 def test_what_changes_the_model_changes_the_digest(desk: Any, override: str) -> None:
     """Every other key."""
@@ -162,7 +171,9 @@ overrides = st.fixed_dictionaries(
         "data.limit": st.integers(),
         "data.file": text.filter(lambda path: "\0" not in path and not path.startswith("~")),
         "losses": st.lists(
-            st.fixed_dictionaries({"use": st.just("clip")}, optional={"weight": st.floats(allow_nan=False), "clip_high": st.floats(0.2, 1)}),
+            st.fixed_dictionaries(
+                {"use": st.just("clip")}, optional={"weight": st.floats(allow_nan=False), "clip_high": st.floats(0.2, 1)}
+            ),
             min_size=1,
             max_size=3,
         ),

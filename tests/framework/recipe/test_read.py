@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from jackfield.errors import RecipeError
 from jackfield.recipe.read import find_recipe, read
 from jackfield.recipe.tree import Node, plain
@@ -143,7 +144,7 @@ def test_a_missing_recipe_is_told_with_the_nearest() -> None:
 
 def test_bytes_that_are_no_text_are_a_problem() -> None:
     """Not a traceback."""
-    Path("r.toml").write_bytes(b"title = \"\xff\"")
+    Path("r.toml").write_bytes(b'title = "\xff"')
     assert wrong()[0].startswith("r.toml: cannot be read: 'utf-8' codec can't decode byte 0xff")
 
 
@@ -237,7 +238,7 @@ def test_a_recipe_that_comes_along_is_found_by_its_bare_name() -> None:
 
 def test_an_unknown_name_is_told_with_the_nearest() -> None:
     """Names are those of the files."""
-    with pytest.raises(RecipeError, match="search_r1_smal: neither a file nor a recipe .*; did you mean 'search_r1_small'"):
+    with pytest.raises(RecipeError, match=r"search_r1_smal: neither a file nor a recipe .*; did you mean 'search_r1_small'"):
         find_recipe("search_r1_smal")
 
 

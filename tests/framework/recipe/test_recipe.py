@@ -8,12 +8,13 @@ from typing import Any
 
 import attrs
 import pytest
+
 from jackfield import hookimpl
 from jackfield.errors import Problem, RecipeError, UserError
 from jackfield.plugins import Plugins, Source
 from jackfield.recipe import load_recipe
 
-MINE = '''\
+MINE = """\
 from __future__ import annotations
 from attrs import frozen
 from jackfield import hookimpl
@@ -25,7 +26,7 @@ class Mine:
 @hookimpl
 def jackfield_losses(register):
     register("mine", f"{__name__}:Mine", "My own loss.")
-'''
+"""
 
 
 # ------------------------------------------------------------------------------------------------ requires and plugins
@@ -35,12 +36,12 @@ def test_requirements_are_checked_against_what_is_installed(desk: Any) -> None:
     """Missing, too old, and not a requirement at all: each at its own line."""
     attrs_version = importlib.metadata.version("attrs")
     more = 'requires = [\n  "attrs>=1.0",\n  "attrs<1.0",\n  "jackfield-acme>=1.2",\n  "what is this",\n]'
-    assert desk.problems(lambda: desk.sound(more)) == [
+    *unmet, malformed = desk.problems(lambda: desk.sound(more))
+    assert unmet == [
         f"r.toml:13: requires: needs attrs<1.0, found attrs {attrs_version}; pip install 'attrs<1.0'",
         "r.toml:14: requires: needs jackfield-acme>=1.2, which is not installed; pip install 'jackfield-acme>=1.2'",
-        "r.toml:15: requires: 'what is this' is not a requirement like 'jackfield-acme>=1.2': "
-        "Expected semicolon (after name with no version specifier) or end",
     ]
+    assert malformed.startswith("r.toml:15: requires: 'what is this' is not a requirement like 'jackfield-acme>=1.2': ")
     desk.sound('requires = ["attrs>=1.0", "nothing-like-it; python_version < \'3\'"]')
 
 
@@ -102,7 +103,9 @@ CHAINED = '[model]\nuse = "hf"\nfrom = "sft/sft.toml"'
 
 
 def _write_parent(desk: Any, more: str = "") -> None:
-    lines = 'title = "sft"\nsteps = 1\ntasks_per_step = 1\ndata = "rows"\nrollout = "chat"\nadvantage = "constant"\nlosses = ["clip"]\n'
+    lines = (
+        'title = "sft"\nsteps = 1\ntasks_per_step = 1\ndata = "rows"\nrollout = "chat"\nadvantage = "constant"\nlosses = ["clip"]\n'
+    )
     desk.write(f'{lines}\n{more}\n[model]\nuse = "hf"\npath = "start"\n', "sft/sft.toml")
 
 
@@ -200,7 +203,7 @@ def test_a_recipe_in_small_keeps_its_parts_and_shrinks_its_numbers(desk: Any, fa
 def test_an_unsound_recipe_is_not_run_in_small(desk: Any, fake_plugins: Plugins) -> None:
     """Smoke runs hide no mistake."""
     path = desk.write('title = "x"\nstep = 1\n')
-    with pytest.raises(RecipeError, match="r.toml:2: step: unknown key; did you mean 'steps'?"):
+    with pytest.raises(RecipeError, match=r"r.toml:2: step: unknown key; did you mean 'steps'?"):
         load_recipe(path, fake_plugins, smoke=True)
 
 
