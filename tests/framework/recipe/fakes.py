@@ -19,6 +19,9 @@ class Model:
     path: str = option(help="folder or hub id", check=lambda path: None if path else "must not be empty")
     dtype: Literal["float32", "bfloat16"] = option("float32", help="of the weights")
 
+    def tiny(self) -> Model:
+        return Model(path="tiny", dtype=self.dtype)
+
 
 @frozen(kw_only=True)
 class Pathless:

@@ -200,6 +200,18 @@ def test_a_recipe_in_small_keeps_its_parts_and_shrinks_its_numbers(desk: Any, fa
     assert (small.data.limit, small.tools[0].part.top_k) == (None, 3)
 
 
+def test_a_recipe_in_small_starts_from_a_tiny_model(desk: Any, fake_plugins: Plugins) -> None:
+    """Its own, or the one that the recipe before it leaves."""
+    _write_parent(desk)
+    desk.sound()
+    assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.model.path == "tiny"
+    desk.sound(CHAINED, without=["model"])
+    chained = load_recipe(Path("r.toml"), fake_plugins, smoke=True)
+    assert chained.chained_from is not None
+    assert chained.chained_from.corridor.model.path == "tiny"
+    assert chained.with_model_path("left/here").corridor.model.path == "left/here"
+
+
 def test_an_unsound_recipe_is_not_run_in_small(desk: Any, fake_plugins: Plugins) -> None:
     """Smoke runs hide no mistake."""
     path = desk.write('title = "x"\nstep = 1\n')
