@@ -38,20 +38,6 @@ def read(path: Path, overrides: Sequence[str] = (), asked_at: str = "") -> tuple
     return tree, problems
 
 
-def find_recipe(name: str) -> Path:
-    """A recipe file, or by its bare name one that comes with Jackfield. Raises RecipeError if there is no such name."""
-    path = Path(name)
-    if path.suffix == ".toml" or path.is_file():
-        return path
-    package = Path(__file__).parents[1]
-    shipped = {
-        recipe.stem: recipe for folder in (package / "recipes", package.parents[1] / "recipes") for recipe in folder.glob("*.toml")
-    }
-    if name not in shipped:
-        raise RecipeError(Problem("", name, f"neither a file nor a recipe that comes with Jackfield{nearest(name, shipped)}"))
-    return shipped[name]
-
-
 def read_file(path: Path, asked_at: str = "") -> Node:
     """One TOML file as a tree. ``asked_at`` is the place that named the file, for the message if it is missing."""
     shown = show_path(path)

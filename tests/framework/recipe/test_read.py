@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jackfield.errors import RecipeError
-from jackfield.recipe.read import find_recipe, read
+from jackfield.recipe.read import read
 from jackfield.recipe.tree import Node, plain
 
 
@@ -224,22 +224,6 @@ def test_all_overrides_without_a_target_are_told_at_once() -> None:
     """One correction, not three."""
     write("r.toml", "steps = 1\n")
     assert len(wrong("steps.x=1", "y", "trackers.9.use=1")) == 3
-
-
-# --------------------------------------------------------------------------------------------------------------- names
-
-
-def test_a_recipe_that_comes_along_is_found_by_its_bare_name() -> None:
-    """Wherever Jackfield is installed; a file is taken as it is."""
-    assert find_recipe("search_r1_small").name == "search_r1_small.toml"
-    assert find_recipe("search_r1_small").is_file()
-    assert find_recipe("mine.toml") == Path("mine.toml")
-
-
-def test_an_unknown_name_is_told_with_the_nearest() -> None:
-    """Names are those of the files."""
-    with pytest.raises(RecipeError, match=r"search_r1_smal: neither a file nor a recipe .*; did you mean 'search_r1_small'"):
-        find_recipe("search_r1_smal")
 
 
 def test_a_tree_is_what_tomllib_read() -> None:
