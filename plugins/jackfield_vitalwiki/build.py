@@ -25,7 +25,7 @@ from jackfield_vitalwiki.questions import Question, select
 from jackfield_vitalwiki.sources import Sources, download, pins_digest
 from jackfield_vitalwiki.works import read_works, work_questions
 
-VERSION = 1
+VERSION = 2
 """Raise it with any change that changes a passage or a question: caches and indexes carry it in their names."""
 
 _log = logging.getLogger(__name__)

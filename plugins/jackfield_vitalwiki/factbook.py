@@ -45,7 +45,7 @@ _DISPUTED = ("ay", "gz", "tw", "we", "wi")
 
 _WITH_ARTICLE = (
     "United", "Netherlands", "Philippines", "Maldives", "Central", "Czech", "Dominican", "Democratic", "Republic", "Federated",
-    "Marshall", "Solomon", "Comoros", "Seychelles", "Cayman", "Faroe", "Falkland",
+    "Soviet", "Marshall", "Solomon", "Comoros", "Seychelles", "Cayman", "Faroe", "Falkland",
 )  # fmt: skip
 
 
