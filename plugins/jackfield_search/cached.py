@@ -52,7 +52,7 @@ def _fault(folder: Path) -> str | None:
         wrong = [name for name, digest in manifest.items() if _digest(folder / name) != digest]
     except (OSError, ValueError, AttributeError) as error:
         return f"{type(error).__name__}: {error}"
-    return f"changed: {', '.join(wrong)}" if wrong else None
+    return None if manifest and not wrong else f"changed: {', '.join(wrong) or _MANIFEST}"
 
 
 def _digest(path: Path) -> str:
