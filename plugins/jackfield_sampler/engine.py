@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import define, field
 
+from jackfield import machine
 from jackfield.component import at_least, option
 from jackfield.errors import Problem, UserError
 from jackfield.stages import LanguageModel, Session, Tokenizer
@@ -77,12 +78,11 @@ def _dtype(choice: str, policy: LanguageModel) -> torch.dtype:
     """For "auto" a policy may say by its attribute ``compute`` how it multiplies: "bfloat16", or "float32" for its weights' own dtype."""
     import torch
 
-    from jackfield_sampler.weights import has_bfloat16
-
     weight = next(policy.module.parameters())
     if choice == "auto":
-        bfloat16 = getattr(policy, "compute", "bfloat16" if has_bfloat16(weight.device) else "float32") == "bfloat16"
-        return torch.bfloat16 if bfloat16 else weight.dtype
+        native = weight.device.type != "cpu" or machine.cpu_multiplies_bfloat16()
+        compute = getattr(policy, "compute", "bfloat16" if native else "float32")
+        return torch.bfloat16 if compute == "bfloat16" else weight.dtype
     return torch.bfloat16 if choice == "bfloat16" else torch.float32
 
 

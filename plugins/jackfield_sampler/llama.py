@@ -46,7 +46,7 @@ def why_not(module: torch.nn.Module) -> str | None:
 
 @frozen(eq=False)
 class _Layer:
-    """Weights of one decoder layer in the compute dtype."""
+    """Weights of one decoder layer: projections in the compute dtype, norms in float32 or better."""
 
     norm: torch.Tensor
     qkv: Projection
@@ -59,13 +59,16 @@ class _Layer:
 class LlamaNetwork:
     """Holds its own copy of the weights, LoRA merged, with q, k, v and gate, up joined.
 
-    Where oneDNN has bfloat16 kernels the projections are also reordered for them (the same numbers, up to 2 × faster on few rows).
+    In bfloat16 only products and attention are; what runs from layer to layer, the norms and the rotation are in float32, as they
+    are in a trainer under autocast: the mean difference between the sampler's log-probs and the trainer's falls by a third.
+    Where oneDNN has bfloat16 kernels the projections are reordered for them (the same numbers, up to 2 × faster on few rows).
     """
 
     def __init__(self, module: torch.nn.Module, dtype: torch.dtype) -> None:
         self._source: Any = base_model(module)
         config: Any = self._source.config
         self._dtype = dtype
+        self._stream = torch.promote_types(dtype, torch.float32)
         self._eps: float = config.rms_norm_eps
         self._heads: int = config.num_attention_heads
         self._kv_heads: int = config.num_key_value_heads
@@ -84,15 +87,15 @@ class LlamaNetwork:
             query, key, value, out = _attention(layer)
             gate, up, down = _mlp(layer)
             self._layers[index] = _Layer(
-                norm=self._cast(layer.input_layernorm.weight),
+                norm=self._kept(layer.input_layernorm.weight),
                 qkv=self._projection(query, key, value),
                 out=self._projection(out),
-                mlp_norm=self._cast(layer.post_attention_layernorm.weight),
+                mlp_norm=self._kept(layer.post_attention_layernorm.weight),
                 gate_up=self._projection(gate, up),
                 down=self._projection(down),
             )
-        self._norm = self._cast(model.norm.weight)
-        self._embedding = self._cast(model.embed_tokens.weight)
+        self._norm = self._kept(model.norm.weight)
+        self._embedding = self._kept(model.embed_tokens.weight)
         self._head = self._projection(self._source.lm_head)
 
     def forward(self, batch: Batch) -> torch.Tensor:
@@ -121,7 +124,7 @@ class LlamaNetwork:
         """[N, H·D] attention of the new tokens over everything in their slots, new keys and values stored."""
         heads, kv_heads = self._heads, self._kv_heads
         qkv = layer.qkv(x_NE).view(len(x_NE), heads + 2 * kv_heads, self._size)
-        turned = _rotate(qkv[:, : heads + kv_heads], *rotation)
+        turned = _rotate(qkv[:, : heads + kv_heads].to(self._stream), *rotation).to(self._dtype)
         self.cache.write(index, batch.slot_N, batch.position_N, turned[:, heads:], qkv[:, heads + kv_heads :])
         keys, values = self.cache.layer(index)
         out = [
@@ -133,10 +136,10 @@ class LlamaNetwork:
         return out[0] if len(out) == 1 else torch.cat(out)
 
     def _normed(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        return F.rms_norm(x, weight.shape, weight, self._eps)
+        return F.rms_norm(x, weight.shape, weight, self._eps).to(self._dtype)
 
-    def _cast(self, weight: torch.Tensor) -> torch.Tensor:
-        return weight.detach().to(self._dtype, copy=True)
+    def _kept(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.detach().to(self._stream, copy=True)
 
     def _projection(self, *linears: torch.nn.Module) -> Projection:
         return Projection.of(linears, self._dtype, prepack=self._prepack)

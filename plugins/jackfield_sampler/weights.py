@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from attrs import frozen
 
+from jackfield import machine
+
 ROWS = 64
 """The number of rows oneDNN lays prepacked weights out for; other numbers work as well."""
 
@@ -39,14 +41,7 @@ class Projection:
 
 def prepackable(device: torch.device, dtype: torch.dtype) -> bool:
     """Whether oneDNN has fast bfloat16 kernels here."""
-    return device.type == "cpu" and dtype == torch.bfloat16 and torch._C._has_mkldnn and has_bfloat16(device)
-
-
-def has_bfloat16(device: torch.device) -> bool:
-    """Whether the machine multiplies bfloat16 faster than float32."""
-    if device.type != "cpu":
-        return True
-    return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+    return device.type == "cpu" and dtype == torch.bfloat16 and torch._C._has_mkldnn and machine.cpu_multiplies_bfloat16()
 
 
 def plain_linear(linear: Any) -> bool:

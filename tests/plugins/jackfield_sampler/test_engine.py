@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from jackfield import machine
 from jackfield.errors import UserError
 from jackfield.types import Task
 from jackfield_sampler.engine import TorchEngine
@@ -150,7 +151,6 @@ def test_refresh_takes_over_changed_weights(
 def test_auto_follows_the_policys_compute(tiny: Any, policy: Any, tokenizer: Any) -> None:
     """A policy that says how it multiplies is sampled in that dtype; one that does not, as the machine does best."""
     from jackfield_sampler.engine import _dtype
-    from jackfield_sampler.weights import has_bfloat16
 
     module = tiny("llama", torch.float64)
     assert _dtype("auto", policy(module, tokenizer, compute="bfloat16")) == torch.bfloat16
@@ -158,7 +158,7 @@ def test_auto_follows_the_policys_compute(tiny: Any, policy: Any, tokenizer: Any
     assert _dtype("float32", policy(module, tokenizer, compute="bfloat16")) == torch.float32
     silent = policy(module, tokenizer)
     del silent.compute
-    assert _dtype("auto", silent) == (torch.bfloat16 if has_bfloat16(torch.device("cpu")) else torch.float64)
+    assert _dtype("auto", silent) == (torch.bfloat16 if machine.cpu_multiplies_bfloat16() else torch.float64)
 
 
 def test_without_a_model_it_is_the_users_error(tokenizer: Any) -> None:
