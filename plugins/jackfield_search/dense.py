@@ -71,7 +71,7 @@ class DenseIndex:
         with self._lock:
             vector = _unit(self._embedder.embed([query], "query"))
         with _one_thread():
-            return self._nearest(vector, min(k, self._index.ntotal))
+            return self._nearest(vector, k)
 
     def _nearest(self, vector: Vectors, k: int) -> Ranked:
         """FAISS keeps the latest of equal scores, and puts id -1 where it runs out: so ask for more until the last is clearly worse

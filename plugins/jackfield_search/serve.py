@@ -47,8 +47,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _corpus(plugins: Plugins, name: str) -> Any:
-    """A file of passages is read by the component ``jsonl``."""
-    if not name.endswith(".jsonl"):
+    """A file of passages, told from a name by its dot, is read by the component ``jsonl``."""
+    if "." not in name:
         return _component(plugins, "corpora", name)
     if not Path(name).is_file():
         raise UserError(Problem(name, "--corpus", "there is no such file"))

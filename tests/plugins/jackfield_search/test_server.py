@@ -124,7 +124,9 @@ def test_broken_requests(index: LocalIndex, serving: Callable[[LocalIndex], str]
     assert b'"status": "ok"' in raw(url, b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
 
 
-def test_clients_that_go_away(index: LocalIndex, serving: Callable[[LocalIndex], str], capfd: pytest.CaptureFixture[str]) -> None:
+def test_clients_that_go_away(
+    index: LocalIndex, serving: Callable[[LocalIndex], str], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     """Half a request, or no reading of the answer: the server says nothing and lives on."""
     url = serving(index)
     address = urlsplit(url)
@@ -135,6 +137,7 @@ def test_clients_that_go_away(index: LocalIndex, serving: Callable[[LocalIndex],
         connected.close()
     assert b'"status": "ok"' in raw(url, b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
     assert capfd.readouterr() == ("", "")
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "dense", "fusion"])
