@@ -31,7 +31,9 @@ def jackfield_commands(add: AddCommand) -> None:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--corpus", required=True, metavar="NAME|FILE", help="a corpus by name, or a file of passages such as wiki-18.jsonl")
+    parser.add_argument(
+        "--corpus", required=True, metavar="NAME|FILE", help="a corpus by name, or a file of passages such as wiki-18.jsonl"
+    )
     parser.add_argument("--retriever", choices=("bm25", "dense", "fusion"), default="bm25", help="how to search (default: bm25)")
     parser.add_argument("--embedder", metavar="NAME", help="text to vectors, for dense and fusion")
     parser.add_argument(

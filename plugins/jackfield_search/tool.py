@@ -52,7 +52,9 @@ class Search:
         "bm25", help="bm25: shared words; dense: nearest vectors, exact; fusion: both, by reciprocal ranks"
     )
     embedder: Embedder | None = part(  # noqa: RUF009
-        "embedders", None, help='text to vectors, for the retrievers dense and fusion: "wordllama" is quick, "minilm" better'
+        "embedders",
+        None,
+        help='text to vectors, for the retrievers dense and fusion: "wordllama" is quick, "minilm" a small transformer',
     )
     top_k: int = option(3, help="passages shown a search", check=at_least(1))
     words: int = option(
