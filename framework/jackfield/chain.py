@@ -33,9 +33,9 @@ def finished(recipe: Recipe, folder: Path) -> Path | None:
 
 def ready(recipe: Recipe, plugins: Plugins, runs: Path, say: Callable[[str], None]) -> Recipe:
     """The recipe with its starting weights in place, after running what it is chained from (resuming an unfinished run)."""
-    if recipe.chained is None:
+    if recipe.chained_from is None:
         return recipe
-    first = ready(recipe.chained, plugins, runs, say)
+    first = ready(recipe.chained_from, plugins, runs, say)
     folder = default_folder(first, runs)
     final = finished(first, folder)
     if final is None:

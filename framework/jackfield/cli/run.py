@@ -30,7 +30,7 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:
 
     logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    recipe = load_recipe(find_recipe(args.recipe), plugins, args.set)
+    recipe = load_recipe(find_recipe(args.recipe), plugins, args.set, smoke=args.smoke)
     folder = args.out or chain.default_folder(recipe, Path("runs"))
     try:
         final = runs.run(chain.ready(recipe, plugins, Path("runs"), say), plugins, folder, resume=args.resume)
