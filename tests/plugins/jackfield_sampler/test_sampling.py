@@ -66,6 +66,16 @@ def test_a_token_of_probability_zero_is_never_drawn(dtype: torch.dtype, u: float
     assert logp.isfinite().all()
 
 
+def test_rounding_at_the_end_of_a_block_draws_nothing_impossible() -> None:
+    """The largest uniform number, weights whose fp32 sum may exceed their sum in fp64, and impossible tokens behind the last possible."""
+    logits = torch.randn(500, 2 * BLOCK, generator=torch.Generator().manual_seed(5))
+    logits[:, BLOCK - 40 :] = -torch.inf
+    uniform = torch.full((500,), float(np.nextafter(1, 0)), dtype=torch.float64)
+    tokens, logp = draw(logits, torch.ones(500), uniform)
+    assert tokens.max() == BLOCK - 41
+    assert logp.isfinite().all()
+
+
 def test_temperature_zero_takes_the_most_likely_token() -> None:
     """Greedy rows beside sampled ones: the argmax with its log-prob at temperature 1; the others are as without them."""
     logits = torch.randn(3, 300, dtype=torch.float64, generator=torch.Generator().manual_seed(4))

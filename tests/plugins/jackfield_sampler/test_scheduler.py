@@ -258,6 +258,21 @@ def test_an_interrupt_in_the_middle_of_a_step_cancels_every_turn(engine: Any) ->
     assert built._scheduler._driver is None
 
 
+def test_a_cancelled_driver_cancels_every_turn(engine: Any) -> None:
+    """Whoever cancels all tasks cancels the driver too: no caller waits forever for it."""
+    built, forwards = engine(max_rows=2)
+
+    async def run() -> list[Any]:
+        turns = [asyncio.create_task(_open(built, prefix=str(n)).generate(50, ())) for n in range(3)]
+        while len(forwards) < 3:
+            await asyncio.sleep(0)
+        built._scheduler._driver.cancel()
+        async with asyncio.timeout(5):
+            return await asyncio.gather(*turns, return_exceptions=True)
+
+    assert [type(result) for result in asyncio.run(run())] == [asyncio.CancelledError] * 3
+
+
 def test_a_failing_network_fails_every_turn(engine: Any) -> None:
     """An error in a step (out of memory, say) reaches all callers instead of leaving them waiting; later turns work again."""
     built, _ = engine()

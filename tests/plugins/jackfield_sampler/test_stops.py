@@ -51,6 +51,13 @@ def test_characters_split_over_tokens(tokenizer: Any) -> None:
     assert _end(tokenizer, ids, ["ワー 🗼"]) == before + 4
 
 
+def test_longer_than_the_first_tail(tokenizer: Any) -> None:
+    """A stop string of 26 one-letter tokens after a long turn."""
+    stop = "qwertyuiopasdfghjklzxcvbnm"
+    ids = tokenizer.encode("m" * 50 + stop + "m").tolist()
+    assert _end(tokenizer, ids, [stop]) == len(ids) - 1
+
+
 def test_half_a_character_is_no_stop_string(tokenizer: Any) -> None:
     """Bytes of another character that begin like the stop string's do not end the turn."""
     ids = tokenizer.encode("🗽🗾").tolist()
