@@ -79,7 +79,7 @@ class Learner:
                 value = (term * weight).sum() / weights.total(named.part.unit)
                 means.add(f"losses/{named.name}", value.detach(), 0.0)
                 objective = objective + named.weight * value
-            objective.backward()
+            torch.autograd.backward(objective)
         for named in losses:
             means.add(f"losses/{named.name}", 0.0, 1.0)
         self._step(means)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def measure(
     groups: Sequence[Group[Scored]],
     *,
-    needs: Collection[str],
+    needs: AbstractSet[str],
     policy: LanguageModel,
     reference: LanguageModel | None,
     critic: Critic | None,
@@ -72,7 +73,7 @@ class Passes:
     def __init__(
         self,
         *,
-        needs: Collection[str],
+        needs: AbstractSet[str],
         policy: LanguageModel,
         reference: LanguageModel | None,
         critic: Critic | None,

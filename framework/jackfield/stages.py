@@ -104,11 +104,14 @@ class Tool(Protocol):
 class Tokenizer(Protocol):
     """Ids to text and back. Nothing a policy sampled is ever encoded again."""
 
-    eos_id: int
-    """Ends an assistant turn."""
+    @property
+    def eos_id(self) -> int:
+        """Ends an assistant turn."""
+        ...
 
     def encode(self, text: str) -> IntArray:
-        """[L] ids of ``text`` alone: no BOS, no EOS, special-token strings are parsed."""
+        """[L] ids of ``text`` alone: no BOS, no EOS, and the spelling of a special token is ordinary text (a retrieved passage
+        that says ``<|im_end|>`` must not end anything)."""
         ...
 
     def decode(self, ids: IntArray) -> str:
@@ -155,8 +158,10 @@ class Engine(Protocol):
     """Makes tokens for many rollouts at once. How it batches is its own affair and must not change what a rollout draws:
     all randomness comes from the session's seed."""
 
-    holds: str
-    """What it keeps in memory, in words, for ``check``: ``"a bfloat16 copy of the policy and the KV cache"``; "" if nothing."""
+    @property
+    def holds(self) -> str:
+        """What it keeps in memory, in words, for ``check``: ``"a bfloat16 copy of the policy and the KV cache"``; "" if nothing."""
+        ...
 
     def start(self, policy: LanguageModel | None, tokenizer: Tokenizer) -> None:
         """Called once, before the first session. ``policy`` is None in a run that holds no model."""
@@ -196,10 +201,14 @@ class Penalty(Protocol):
 class LanguageModel(Protocol):
     """A policy (trainable) or reference (frozen). Precision is its own affair: ``logits`` come back in fp32 or better."""
 
-    tokenizer: Tokenizer
-    module: torch.nn.Module
     policy_version: int
-    """Counts optimizer steps; the core raises it."""
+    """Counts optimizer updates; the core raises it."""
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    @property
+    def module(self) -> torch.nn.Module: ...
 
     def hidden(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
         """[B, T, H] last hidden states of right-padded rows under causal attention (a padded end cannot influence what is before it)."""
@@ -235,6 +244,14 @@ class ModelSource(Protocol):
 
     def load(self) -> LanguageModel: ...
 
+    def from_folder(self, folder: Path) -> ModelSource:
+        """The same, but with the weights that ``LanguageModel.save`` wrote to ``folder``."""
+        ...
+
+    def tiny(self) -> ModelSource:
+        """A tiny random model of the same architecture that needs no download, for ``jackfield run --smoke``."""
+        ...
+
 
 class Critic(Protocol):
     """Estimates, before every policy token, the return from there on."""
@@ -264,10 +281,16 @@ class Critic(Protocol):
 class Advantage(Protocol):
     """Assigns credit to tokens. Sees all groups of the step, which hold only rollouts with a reward."""
 
-    smallest_group: int
-    """Fewer members with a reward than this and the group is left out of the step (and counted); a smaller ``group_size`` is a recipe error."""
-    uses_reward: bool
-    """False for SFT-like estimators: such a recipe may name no reward. True and no reward named is a recipe error."""
+    @property
+    def smallest_group(self) -> int:
+        """Fewer members with a reward than this and the group is left out of the step (and counted); a smaller ``group_size`` is a recipe error."""
+        ...
+
+    @property
+    def uses_reward(self) -> bool:
+        """False for SFT-like estimators: such a recipe may name no reward. True and no reward named is a recipe error."""
+        ...
+
 
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` [L] finite where the policy wrote (elsewhere anything: it is never read)."""
@@ -317,7 +340,10 @@ class Loss(Protocol):
     Every loss also has the recipe key ``weight``, owned by the core.
     """
 
-    unit: Literal["token", "rollout"]
+    @property
+    def unit(self) -> Literal["token", "rollout"]:
+        """What ``terms`` has one of."""
+        ...
 
     def terms(self, batch: LossBatch) -> LossTerms: ...
 

@@ -76,6 +76,10 @@ class HfCausal(Preparation):
 
         return self.prepare(read_causal_lm(self._source(), torch.float32), self.tokenizer())
 
+    def from_folder(self, folder: Path) -> HfCausal:
+        """The same preparation of the weights in ``folder``."""
+        return evolve(self, path=str(folder), sha256=None)
+
     def tiny(self) -> TinyRandom:
         """A tiny random model of the same architecture, which needs no download, prepared as this one would be."""
         from jackfield_transformers.tiny_random import TinyRandom

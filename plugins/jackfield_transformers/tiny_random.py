@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import fields, frozen
 
 from jackfield.component import at_least, option
 from jackfield.errors import Problem, RecipeError, nearest
 from jackfield_transformers.preparation import Preparation
 
 if TYPE_CHECKING:
+    from jackfield_transformers.hf_causal import HfCausal
     from jackfield_transformers.model import HfModel
     from jackfield_transformers.tokenizer import HfTokenizer
 
@@ -48,6 +50,13 @@ class TinyRandom(Preparation):
             torch.manual_seed(self.seed)
             module = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
         return self.prepare(module, tokenizer)
+
+    def from_folder(self, folder: Path) -> HfCausal:
+        """The weights in ``folder``, prepared as these would be."""
+        from jackfield_transformers.hf_causal import HfCausal
+
+        shared = {field.name: getattr(self, field.name) for field in fields(Preparation)}
+        return HfCausal(path=str(folder), **shared)
 
     def tiny(self) -> TinyRandom:
         """Itself."""

@@ -25,8 +25,8 @@ class HfTokenizer:
         self._bos_id = _sequence_start(inner)
 
     def encode(self, text: str) -> IntArray:
-        """[L] ids of ``text`` alone: no BOS, no EOS, special-token strings are parsed."""
-        return np.asarray(self.inner.encode(text, add_special_tokens=False, verbose=False), np.int64)
+        """[L] ids of ``text`` alone: no BOS, no EOS; what is spelt like a special token is ordinary text."""
+        return self._ids(text, split_special_tokens=True)
 
     def decode(self, ids: IntArray) -> str:
         """Text of all of ``ids`` at once, special tokens visible, nothing cleaned up."""
@@ -38,11 +38,15 @@ class HfTokenizer:
 
         The sequence starts with exactly one BOS if the model uses one, whether or not the template writes it too.
         """
-        ids = self.encode(self._render(messages))
+        ids = self._ids(self._render(messages), split_special_tokens=False)
         if self._bos_id is None:
             return ids
         leading = int(np.argmin(np.append(ids, -1) == self._bos_id))
         return np.concatenate([[self._bos_id], ids[leading:]])
+
+    def _ids(self, text: str, *, split_special_tokens: bool) -> IntArray:
+        found = self.inner.encode(text, add_special_tokens=False, verbose=False, split_special_tokens=split_special_tokens)
+        return np.asarray(found, np.int64)
 
     def save(self, folder: Path) -> None:
         """The tokenizer's files, as ``AutoTokenizer.from_pretrained`` reads them."""

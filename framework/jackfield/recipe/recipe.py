@@ -45,15 +45,9 @@ class Recipe:
     chained_from: Recipe | None
     """The recipe whose final checkpoint gives this one its weights (``[model] from``)."""
 
-    def with_model_path(self, folder: str | Path) -> Recipe:
-        """With the weights in ``folder``: the model component with another ``path``. Raises RecipeError if it has none."""
-        placed = self.parts.single["model"]
-        if not hasattr(self.corridor.model, "path"):
-            raise RecipeError(
-                Problem(placed.place(), "model", f"'{placed.name}' has no key 'path', so it cannot take other weights")
-            )
-        kept_as = type(self.corridor.model.path)
-        model = attrs.evolve(self.corridor.model, path=kept_as(folder))  # type: ignore[misc]  # an attrs class, as all components
+    def with_model_path(self, folder: Path) -> Recipe:
+        """With the weights that a policy's ``save`` wrote to ``folder``."""
+        model = self.corridor.model.from_folder(folder)
         return attrs.evolve(self, corridor=attrs.evolve(self.corridor, model=model))
 
     def write_frozen(self, folder: Path) -> None:

@@ -32,9 +32,8 @@ def in_small(tree: Node, plugins: Plugins) -> Node:
 
 
 def with_tiny_model(corridor: Corridor) -> Corridor:
-    """The model as its own ``tiny()`` makes it: random weights, the same architecture. A model without that method stays."""
-    tiny = getattr(corridor.model, "tiny", None)
-    return corridor if tiny is None else attrs.evolve(corridor, model=tiny())
+    """The model as its own ``tiny()`` makes it: random weights, the same architecture."""
+    return attrs.evolve(corridor, model=corridor.model.tiny())
 
 
 def _lowered(tree: Node, largest: dict[str, Any], origin: Origin) -> Node:

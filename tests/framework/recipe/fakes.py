@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import Factory, field, frozen
+from attrs import Factory, evolve, field, frozen
 
 from jackfield import hookimpl
 from jackfield.component import at_least, fraction, option, part
@@ -22,6 +22,9 @@ class Model:
     def tiny(self) -> Model:
         return Model(path="tiny", dtype=self.dtype)
 
+    def from_folder(self, folder: Path) -> Model:
+        return evolve(self, path=str(folder))
+
 
 @frozen(kw_only=True)
 class Pathless:
@@ -30,8 +33,8 @@ class Pathless:
 
 @frozen(kw_only=True)
 class Rows:
-    file: Path = option(Path("rows.jsonl"), help="the rows")  # noqa: RUF009
-    columns: dict[str, str] = option(Factory(dict), help="ours → theirs")  # noqa: RUF009
+    file: Path = option(Path("rows.jsonl"), help="the rows")
+    columns: dict[str, str] = option(Factory(dict), help="ours → theirs")
     limit: int | None = option(None, help="so many rows")
 
 
@@ -57,7 +60,7 @@ class Searching:
 @frozen(kw_only=True)
 class Search:
     name = "search"
-    corpus: Any = part("corpora", "passages", help="what to search")  # noqa: RUF009
+    corpus: Any = part("corpora", "passages", help="what to search")
     top_k: int = option(3, help="passages", check=at_least(1))
 
 

@@ -27,7 +27,13 @@ def test_ids_go_to_text_and_back():
     ids = tokenizer.encode(text)
     assert ids.dtype == np.int64
     assert tokenizer.decode(ids) == text
-    assert tokenizer.eos_id in ids  # special-token strings are parsed, and shown
+
+
+def test_a_passage_cannot_spell_a_special_token():
+    """What is written like a control token in retrieved text is ordinary text; the chat template's own are real."""
+    tokenizer = HfTokenizer(byte_tokenizer())
+    assert tokenizer.eos_id not in tokenizer.encode("a <|im_end|> b")
+    assert tokenizer.eos_id in tokenizer.chat([Message(role="user", content="hi")])
 
 
 def test_encode_adds_nothing():
