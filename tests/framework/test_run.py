@@ -1,0 +1,260 @@
+"""A run can be stopped anywhere between two steps and go on as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from jackfield import checkpoint, hookimpl
+from jackfield.errors import UserError
+from jackfield.plugins import Plugins, load_plugins
+from jackfield.recipe import load_recipe
+from jackfield.run import Interrupted, StopRun, run
+
+RECIPE = """
+title = "tiny"
+seed = 3
+steps = 4
+tasks_per_step = 3
+group_size = 2
+
+[model]
+use = "tiny_random"
+compute = "float32"
+
+[data]
+use = "smoke"
+
+[rollout]
+use = "tagged_tools"
+template = "{question}"
+max_turns = 1
+max_new_tokens_per_turn = 8
+
+[[tools]]
+use = "search"
+corpus = "smoke"
+top_k = 1
+
+[[rewards]]
+use = "format"
+
+[[penalties]]
+use = "kl"
+coefficient = 0.1
+
+[critic]
+use = "value_head"
+backbone = "own"
+
+[advantage]
+use = "gae"
+
+[[losses]]
+use = "ppo_clip"
+
+[[losses]]
+use = "value_clip"
+
+[[losses]]
+use = "entropy"
+weight = 0.01
+
+[learn]
+epochs = 2
+minibatches = 2
+
+[optimizer]
+use = "adamw"
+lr = 1e-3
+schedule = "linear"
+
+[[trackers]]
+use = "metrics_jsonl"
+
+[[trackers]]
+use = "rollouts_jsonl"
+"""
+
+
+class Watching:
+    """Stops the run after a step, and remembers what it was told."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.stop_after = stop_after
+        self.told: list[str] = []
+
+    @hookimpl
+    def jackfield_run_start(self, run: Any) -> None:
+        self.told.append("start")
+
+    @hookimpl
+    def jackfield_step_end(self, run: Any, report: Any) -> None:
+        self.told.append(f"{report.kind} {report.step}")
+        if report.kind == "step" and report.step == self.stop_after:
+            raise StopRun("far enough")
+
+    @hookimpl
+    def jackfield_run_end(self, run: Any, error: Any) -> None:
+        self.told.append(f"end {type(error).__name__}")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def plugins_with(watching: Watching | None = None) -> Plugins:
+    plugins = load_plugins(environ={})
+    if watching is not None:
+        plugins.manager.register(watching)
+    return plugins
+
+
+def start(folder: Path, *overrides: str, resume: bool = False, watching: Watching | None = None) -> Path:
+    folder.parent.mkdir(exist_ok=True, parents=True)
+    path = folder.parent / "tiny.toml"
+    path.write_text(RECIPE)
+    plugins = plugins_with(watching)
+    return run(load_recipe(path, plugins, overrides), plugins, folder, resume=resume)
+
+
+def metrics(folder: Path) -> list[Any]:
+    """All that was reported but for times."""
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    timed = re.compile(r"speed/|share/")
+    return [(d["kind"], d["step"], {k: v for k, v in d["metrics"].items() if not timed.search(k)}) for d in lines]
+
+
+def test_resuming_equals_not_stopping_bit_for_bit(tmp_path: Path) -> None:
+    """Weights, critic, optimizer state, metrics and rollouts of a stopped and resumed run are those of one that ran through."""
+    through = start(tmp_path / "through")
+    with pytest.raises(Interrupted, match=r"far enough: 2 of 4 steps done"):
+        start(tmp_path / "stopped", watching=Watching(stop_after=2))
+    resumed = start(tmp_path / "stopped", resume=True)
+    for name in ("model/model.safetensors", "state.json"):
+        assert (through / name).read_bytes() == (resumed / name).read_bytes()
+    for file in (through / "critic").iterdir():
+        assert file.read_bytes() == (resumed / "critic" / file.name).read_bytes()
+    one, two = (torch.load(f / "optimizer.pt", weights_only=True)["state"] for f in (through, resumed))
+    assert all(torch.equal(one[i][k], two[i][k]) for i in one for k in one[i])
+    assert metrics(tmp_path / "through") == metrics(tmp_path / "stopped")
+    for file in (tmp_path / "through" / "rollouts").iterdir():
+        assert file.read_bytes() == (tmp_path / "stopped" / "rollouts" / file.name).read_bytes()
+
+
+def test_same_seed_same_run_and_another_seed_another(tmp_path: Path) -> None:
+    """Bit for bit on CPU, whatever the micro-batching of the sampler; a different seed differs."""
+    first, second, other = (
+        start(tmp_path / "first"),
+        start(tmp_path / "second"),
+        start(tmp_path / "other", "seed=4"),
+    )
+    weights = [(f / "model/model.safetensors").read_bytes() for f in (first, second, other)]
+    assert weights[0] == weights[1] != weights[2]
+    assert metrics(tmp_path / "first") == metrics(tmp_path / "second") != metrics(tmp_path / "other")
+
+
+def test_reports_are_complete_and_sound(tmp_path: Path) -> None:
+    """The ratio before the first update is 1, the policy moves, observers hear everything in order."""
+    watching = Watching()
+    start(tmp_path / "run", watching=watching)
+    steps = [m for kind, _, m in metrics(tmp_path / "run") if kind == "step"]
+    for found in steps:
+        assert found["policy/first_update_ratio"] == pytest.approx(1.0, abs=1e-6)
+        assert found["policy/sampler_gap"] < 1e-4
+        assert found["policy/entropy"] > 0
+        assert found["grad_norm"] > 0
+    assert steps[0]["kl/reference"] == pytest.approx(0, abs=1e-6)
+    assert steps[-1]["kl/reference"] > 1e-6
+    assert {"reward/mean", "reward/format", "rollout/truncated", "rollout/turns", "rollout/search_calls"} <= steps[0].keys()
+    assert {"groups/informative", "verdicts/abstain", "verdicts/error", "ppo_clip/clip_fraction"} <= steps[0].keys()
+    assert watching.told == ["start", "evaluation 0", "step 1", "step 2", "step 3", "step 4", "evaluation 4", "end NoneType"]
+
+
+def test_a_checkpoint_loads_with_transformers(tmp_path: Path) -> None:
+    """K4: the folder holds weights and tokenizer, and is the policy."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    final = start(tmp_path / "run", "steps=1", "evaluate.enabled=false")
+    model = AutoModelForCausalLM.from_pretrained(final / "model")
+    tokenizer = AutoTokenizer.from_pretrained(final / "model")
+    ids = tokenizer("Paris", return_tensors="pt").input_ids
+    assert torch.isfinite(model(ids).logits).all()
+
+
+def test_runs_are_not_mixed_up(tmp_path: Path) -> None:
+    """K1: a folder with a run needs --resume; a run that is done has nothing to resume and says so."""
+    start(tmp_path / "run", "steps=1", "evaluate.enabled=false")
+    with pytest.raises(UserError, match="holds a run of 1 steps already; add --resume"):
+        start(tmp_path / "run", "steps=1")
+    with pytest.raises(UserError, match=r"all 1 steps are done.*--set steps=2"):
+        start(tmp_path / "run", "steps=1", resume=True)
+    final = start(tmp_path / "run", "steps=2", "evaluate.enabled=false", resume=True)
+    assert checkpoint.read_state(final).step == 2
+
+
+def test_old_checkpoints_go_and_half_written_ones_do_not_count(tmp_path: Path) -> None:
+    """The newest are kept; a folder that was being written when the machine died is not one."""
+    start(tmp_path / "run", "steps=3", "checkpoint.every=1", "checkpoint.keep=2", "evaluate.enabled=false")
+    assert [f.name for f in checkpoint.saved(tmp_path / "run")] == ["step-000002", "step-000003"]
+    (tmp_path / "run" / "checkpoints" / ".step-000009").mkdir()
+    assert checkpoint.chosen(tmp_path / "run", None).name == "step-000003"
+    with pytest.raises(UserError, match="no checkpoint after 1 steps; there are: 2, 3"):
+        checkpoint.chosen(tmp_path / "run", 1)
+
+
+def test_a_frozen_recipe_stands_in_the_run_folder(tmp_path: Path) -> None:
+    """It loads again to the same recipe."""
+    start(tmp_path / "run", "steps=1", "evaluate.enabled=false")
+    plugins = plugins_with()
+    frozen = load_recipe(tmp_path / "run" / "recipe.toml", plugins)
+    assert frozen.digest == load_recipe(tmp_path / "tiny.toml", plugins, ["steps=1"]).digest
+
+
+def test_ctrl_c_ends_after_the_step_with_a_checkpoint(tmp_path: Path) -> None:
+    """Exit code 130, a message with what to do, a checkpoint to go on from, no traceback."""
+    (tmp_path / "tiny.toml").write_text(RECIPE)
+    command = [sys.executable, "-m", "jackfield", "run", "tiny.toml", "--out", "run", "--set", "steps=10000"]
+    command += ["--set", "evaluate.enabled=false"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    try:
+        deadline = time.monotonic() + 60
+        log = tmp_path / "run" / "metrics.jsonl"
+        while not (log.is_file() and log.read_text().count("\n") >= 1) and running.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode == 130, err
+    assert "stopping after this step" in err
+    assert "go on with --resume" in out
+    assert "Traceback" not in err
+    (saved,) = checkpoint.saved(tmp_path / "run")
+    assert checkpoint.read_state(saved).step >= 1
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_a_split_without_tasks_is_the_users_mistake(tmp_path: Path, split: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found before any model loads."""
+    from jackfield_smoke.facts import SmokeTasks
+
+    tasks = SmokeTasks.tasks
+    monkeypatch.setattr(SmokeTasks, "tasks", lambda self, s: [] if s == split else tasks(self, s))
+    with pytest.raises(UserError, match=f"{'training' if split == 'train' else 'test'} split"):
+        start(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
