@@ -37,7 +37,7 @@ class TorchEngine:
         "auto", help="to sample in; auto: as the policy computes, if it says so, else bfloat16 where the machine has it"
     )
     prefill_tokens: int = option(
-        8192, help="tokens of prompts and observations computed at once; bounds memory, changes no result", check=at_least(1)
+        2048, help="tokens of prompts and observations computed at once; bounds memory, changes no result", check=at_least(1)
     )
 
     _scheduler: Scheduler | None = field(init=False, default=None)

@@ -106,9 +106,9 @@ class LlamaNetwork:
         plan = spans(batch.rows, self._dtype, self.device)
         for index, layer in enumerate(self._layers):
             attended = self._attend(index, layer, self._normed(x_NE, layer.norm), rotation, batch, plan)
-            x_NE = x_NE + layer.out(attended)
+            x_NE += layer.out(attended)
             gate, up = layer.gate_up(self._normed(x_NE, layer.mlp_norm)).chunk(2, -1)
-            x_NE = x_NE + layer.down(F.silu(gate) * up)
+            x_NE += layer.down(F.silu(gate).mul_(up))
         last_R = torch.tensor([len(row.ids) for row in batch.rows], device=self.device).cumsum(0) - 1
         return self._head(self._normed(x_NE[last_R], self._norm))
 
@@ -124,7 +124,7 @@ class LlamaNetwork:
         """[N, H·D] attention of the new tokens over everything in their slots, new keys and values stored."""
         heads, kv_heads = self._heads, self._kv_heads
         qkv = layer.qkv(x_NE).view(len(x_NE), heads + 2 * kv_heads, self._size)
-        turned = _rotate(qkv[:, : heads + kv_heads].to(self._stream), *rotation).to(self._dtype)
+        turned = _rotate(qkv[:, : heads + kv_heads].to(self._stream, copy=True), *rotation).to(self._dtype)
         self.cache.write(index, batch.slot_N, batch.position_N, turned[:, heads:], qkv[:, heads + kv_heads :])
         keys, values = self.cache.layer(index)
         out = [
@@ -136,7 +136,10 @@ class LlamaNetwork:
         return out[0] if len(out) == 1 else torch.cat(out)
 
     def _normed(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        return F.rms_norm(x, weight.shape, weight, self._eps).to(self._dtype)
+        """Root-mean-square norm (Zhang and Sennrich 2019), in the stream's dtype, ready for a projection."""
+        norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        scale = torch.rsqrt(norm.square() / x.shape[-1] + self._eps)
+        return (x * scale).mul_(weight).to(self._dtype)
 
     def _kept(self, weight: torch.Tensor) -> torch.Tensor:
         return weight.detach().to(self._stream, copy=True)
@@ -162,9 +165,10 @@ def _span_attention(span: Span, query_NHD: torch.Tensor, keys_RKCD: torch.Tensor
 
 
 def _rotate(x_NHD: torch.Tensor, cos: torch.Tensor, signed_sin: torch.Tensor) -> torch.Tensor:
-    """Rotary embedding (Su et al. 2021), halves as pairs."""
+    """Rotary embedding (Su et al. 2021), halves as pairs; overwrites ``x_NHD``."""
     half = x_NHD.shape[-1] // 2
-    return x_NHD * cos + torch.cat((x_NHD[..., half:], x_NHD[..., :half]), -1) * signed_sin
+    swapped = torch.cat((x_NHD[..., half:], x_NHD[..., :half]), -1)
+    return x_NHD.mul_(cos).addcmul_(swapped, signed_sin)
 
 
 def _signed(sin: torch.Tensor) -> torch.Tensor:
