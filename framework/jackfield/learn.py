@@ -69,10 +69,12 @@ class Learner:
         import torch
 
         weights = Weights(rollouts, self.settings)
-        batches = pack.plan([pack.row_length(r) for r in rollouts], self.settings.tokens_per_microbatch)
+        losses = [named for named in self.losses if named.weight != 0]
+        computed = [r for r in rollouts if self._has_gradient(r)]
+        batches = pack.plan([pack.row_length(r) for r in computed], self.settings.tokens_per_microbatch)
         for batch in batches:
-            members = [rollouts[i] for i in batch]
-            losses, terms = self._forward(members, means, first_pass=first_pass, first_update=first_update)
+            members = [computed[i] for i in batch]
+            terms = self._forward(members, losses, means, first_pass=first_pass, first_update=first_update)
             objective = torch.zeros((), dtype=terms[0].dtype, device=terms[0].device)
             for named, term in zip(losses, terms, strict=True):
                 weight = weights.of(members, named.part.unit, term)
@@ -82,13 +84,19 @@ class Learner:
             torch.autograd.backward(objective)
         for named in losses:
             means.add(f"losses/{named.name}", 0.0, 1.0)
+        means.add("learn/computed_rollouts", len(computed), len(rollouts))
         self._step(means)
         return [len(batch) for batch in batches]
 
+    def _has_gradient(self, rollout: Credited) -> bool:
+        """Whether the rollout can move anything: it still counts in every divisor if not, but is not computed."""
+        silent = all(getattr(named.part, "silent_without_advantage", False) for named in self.losses if named.weight != 0)
+        return not silent or bool(np.any(rollout.advantage[rollout.policy_mask] != 0))
+
     def _forward(
-        self, rollouts: Sequence[Credited], means: Means, *, first_pass: bool, first_update: bool
-    ) -> tuple[list[Named[Loss]], list[torch.Tensor]]:
-        """The undivided terms of every loss on one micro-batch."""
+        self, rollouts: Sequence[Credited], losses: Sequence[Named[Loss]], means: Means, *, first_pass: bool, first_update: bool
+    ) -> list[torch.Tensor]:
+        """The undivided terms of every loss in use, on one micro-batch."""
         rows = pack.rows(rollouts)
         hidden = at_positions(self.policy, rows)
         logp, entropy = token_logp(
@@ -105,13 +113,12 @@ class Learner:
         if first_pass:
             _policy_metrics(means, rollouts, batch, first_update=first_update)
         terms = []
-        losses = [named for named in self.losses if named.weight != 0]
         for named in losses:
             found = named.part.terms(batch)
             terms.append(found.term)
             for name, per_unit in found.metrics.items():
                 means.add_all(f"{named.name}/{name}", per_unit)
-        return losses, terms
+        return terms
 
     def _step(self, means: Means) -> None:
         import torch
@@ -119,12 +126,13 @@ class Learner:
         parameters = [p for group in self.torch_optimizer.param_groups for p in group["params"]]
         norm = torch.nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm)
         means.add("grad_norm", norm)
+        usable = bool(torch.isfinite(norm)) and any(p.grad is not None for p in parameters)
         for group in self.torch_optimizer.param_groups:
             group["lr"] = self.optimizer.learning_rate(group["name"], self.update, self.num_updates)
             means.add(f"learning_rate/{group['name']}", group["lr"])
-        if torch.isfinite(norm):
+        if usable:
             self.torch_optimizer.step()
-        means.add("learn/skipped_updates", 0.0 if torch.isfinite(norm) else 1.0)
+        means.add("learn/skipped_updates", not usable)
         self.torch_optimizer.zero_grad(set_to_none=True)
         self.update += 1
         self.policy.policy_version = self.update

@@ -11,6 +11,8 @@ policy/sampler_gap             policy tokens: |log-prob of the learn pass − lo
 policy/first_update_ratio      policy tokens of the step's first update: exp(logp − old_logp), 1 if all is well
 losses/<name>                  the loss's own unit, weighted by the recipe's aggregation
 grad_norm                      updates, before clipping
+learn/computed_rollouts        rollouts: those that could move anything (metrics of policy/ and losses are over these)
+learn/skipped_updates          updates: nothing to learn from, or a gradient that is not finite
 groups/informative             groups: members differ in reward
 groups/left_out                groups: too few members with a reward
 rollout/truncated, /failed …   rollouts; counters of the environment (turns, search_calls …) are means over rollouts
@@ -131,7 +133,7 @@ def speeds(seconds: Mapping[str, float], tokens: Mapping[str, int]) -> dict[str,
 
 
 def _count(means: Means, rollout: Scored) -> None:
-    if rollout.reward is not None:
+    if rollout.reward is not None and rollout.verdicts:
         means.add("reward/mean", rollout.reward)
     for source, verdict in rollout.verdicts.items():
         means.add("verdicts/abstain", verdict.kind == "abstain")

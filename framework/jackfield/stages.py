@@ -337,7 +337,9 @@ class LossTerms:
 class Loss(Protocol):
     """One term of the objective. Never divides, averages or sums over units.
 
-    Every loss also has the recipe key ``weight``, owned by the core.
+    Every loss also has the recipe key ``weight``, owned by the core. A loss whose term and gradient are 0 wherever the advantage
+    is 0 may say so by a class attribute ``silent_without_advantage = True``: rollouts without advantage are then not computed
+    (they still count in the divisor) if every loss of the recipe says it.
     """
 
     @property

@@ -40,6 +40,7 @@ class PpoClip:
 
     unit: ClassVar[Literal["token"]] = "token"
     needs: ClassVar[frozenset[str]] = frozenset({"old_logp"})
+    silent_without_advantage: ClassVar[bool] = True
 
     def terms(self, batch: LossBatch) -> LossTerms:
         """[N] terms."""
