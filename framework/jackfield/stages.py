@@ -48,7 +48,11 @@ NEEDS = frozenset({"old_logp", "ref_logp", "value", "entropy"})
 
 
 class Data(Protocol):
-    """Gives the tasks. Reads and validates everything it will ever give before any model loads."""
+    """Gives the tasks. Reads and validates everything it will ever give before any model loads.
+
+    A class whose tasks need no file, download or server may say so by a class attribute ``self_contained = True``: then
+    ``jackfield run --smoke`` keeps it instead of its own stand-in.
+    """
 
     def tasks(self, split: Literal["train", "test"]) -> Sequence[Task]:
         """All tasks of a split, in a fixed order; the core shuffles.
@@ -290,7 +294,6 @@ class Advantage(Protocol):
     def uses_reward(self) -> bool:
         """False for SFT-like estimators: such a recipe may name no reward. True and no reward named is a recipe error."""
         ...
-
 
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` [L] finite where the policy wrote (elsewhere anything: it is never read)."""

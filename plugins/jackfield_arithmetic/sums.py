@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Literal
+from typing import ClassVar, Literal
 
 from attrs import frozen
 
@@ -23,6 +23,8 @@ class Sums:
     on either). There are only 100 sums of two one-digit numbers, of 55 different pairs, so that tasks of the defaults repeat; repeated
     sums are tasks of their own, with their own ids. What a model learns from so few sums is partly learnt by heart.
     """
+
+    self_contained: ClassVar[bool] = True
 
     digits: int = option(1, help="of every number; one-digit numbers are 0 to 9", check=at_least(1))
     terms: int = option(2, help="numbers to add", check=at_least(2))

@@ -18,17 +18,21 @@ STAND_IN = "smoke"
 """Name of the data and the corpus that take the place of the recipe's own."""
 LARGEST: dict[str, Any] = {"steps": 2, "tasks_per_step": 2, "group_size": 4, "learn": {"minibatches": 2}}
 """Larger settings are lowered to these."""
+LONGEST_TURN = 48
+"""Tokens: a random model seldom ends a turn by itself. What an environment's keys ``max_new_tokens…`` say is lowered to this."""
 INSTEAD: dict[str, Any] = {"evaluate": {"every": 0, "tasks": 2}, "checkpoint": {"every": 0}}
 
 
 def in_small(tree: Node, plugins: Plugins) -> Node:
-    """The tree with few steps on small groups of the stand-in's tasks, and tools that search the stand-in's passages."""
+    """The tree with few steps on small groups, short turns, tasks that need no file or download (the data's own if they don't, else
+    the stand-in's), and tools that search the stand-in's passages."""
     origin = Origin("--smoke", tree.origin.folder)
     small = merge(_lowered(tree, LARGEST, origin), plant(INSTEAD, lambda _: origin))
-    stand_in = plant({"use": STAND_IN}, lambda _: origin)
+    data = _at_hand(tree.value["data"], plugins, origin)
+    rollout = _with_short_turns(tree.value["rollout"], plugins, origin)
     tools = tree.value.get("tools", Node([], origin))
     searching = [_searching_stand_in(tool, plugins, origin) for tool in tools.value]
-    return Node(small.value | {"data": stand_in, "tools": Node(searching, tools.origin)}, tree.origin)
+    return Node(small.value | {"data": data, "rollout": rollout, "tools": Node(searching, tools.origin)}, tree.origin)
 
 
 def with_tiny_model(corridor: Corridor) -> Corridor:
@@ -48,9 +52,31 @@ def _lowered(tree: Node, largest: dict[str, Any], origin: Origin) -> Node:
     return Node(lowered, tree.origin)
 
 
+def _at_hand(data: Node, plugins: Plugins, origin: Origin) -> Node:
+    """The recipe's own data if it keeps itself, else the stand-in."""
+    own = plugins.registries["data"].find(_use(data).value).load()
+    return data if getattr(own, "self_contained", False) else plant({"use": STAND_IN}, lambda _: origin)
+
+
+def _with_short_turns(rollout: Node, plugins: Plugins, origin: Origin) -> Node:
+    given = rollout.value if rollout.is_table else {"use": rollout}
+    short = dict(given)
+    for key, attribute in recipe_keys(plugins.registries["environments"].find(given["use"].value).load()).items():
+        tokens = given[key].value if key in given else attribute.default
+        if key.startswith("max_new_tokens") and isinstance(tokens, int) and tokens > LONGEST_TURN:
+            short[key] = Node(LONGEST_TURN, origin)
+    return Node(short, rollout.origin)
+
+
+def _use(component: Node) -> Node:
+    """The name of a component, written as a table or as its name alone."""
+    use: Node = component.value["use"] if component.is_table else component
+    return use
+
+
 def _searching_stand_in(tool: Node, plugins: Plugins, origin: Origin) -> Node:
     """A tool that searches passages gets the stand-in's, at its own defaults; other tools stay."""
-    use = tool.value["use"] if tool.is_table else tool
+    use = _use(tool)
     fields = recipe_keys(plugins.registries["tools"].find(use.value).load())
     corpus = [key for key, attribute in fields.items() if attribute.metadata.get(PART) == "corpora"]
     return Node({"use": use} | {key: Node(STAND_IN, origin) for key in corpus}, tool.origin) if corpus else tool

@@ -39,6 +39,12 @@ class Rows:
 
 
 @frozen(kw_only=True)
+class Generated:
+    self_contained = True
+    limit: int = option(1, help="so many rows")
+
+
+@frozen(kw_only=True)
 class Passages:
     shards: tuple[Path, ...] = option((), help="files")
     size: int | Literal["all"] = option("all", help="so many")
@@ -49,6 +55,7 @@ class Chat:
     requires_tools: tuple[str, ...] = ()
     greeting: str = option("hello", help="first words")
     polite: bool = option(True, help="say please")
+    max_new_tokens: int = option(500, help="so many at most")
     _cache: NeverImported = field(init=False, default=None)
 
 
@@ -167,7 +174,7 @@ class NotAttrs:
 
 COMPONENTS = {
     "models": {"hf": Model, "pathless": Pathless},
-    "data": {"rows": Rows, "smoke": Rows},
+    "data": {"rows": Rows, "smoke": Rows, "generated": Generated},
     "corpora": {"passages": Passages, "smoke": Passages},
     "environments": {"chat": Chat, "searching": Searching},
     "tools": {"search": Search, "search_too": Search},

@@ -83,8 +83,8 @@ temperature = 1
         ('data={use="rows", columns={a=1, b="x"}}', "data.columns.a: expected a string, found 1"),
         ("learn=3", "learn: expected a table [learn]"),
         ("data=3", "data: expected a name, or a table with `use = …`"),
-        ("data={use=3}", "data.use: required: the name of a component; choose from: rows, smoke"),
-        ("data={limit=3}", "data.use: required: the name of a component; choose from: rows, smoke"),
+        ("data={use=3}", "data.use: required: the name of a component; choose from: generated, rows, smoke"),
+        ("data={limit=3}", "data.use: required: the name of a component; choose from: generated, rows, smoke"),
         ("losses=3", "losses: expected a list: write [[losses]], one for each"),
         ("losses.0={use='clip', weight='much'}", 'losses.0.weight: expected float, found "much"'),
     ],
@@ -157,7 +157,7 @@ def test_what_is_missing_is_told_with_the_choices(desk: Any) -> None:
     losses = [entry.name for entry in desk.plugins.registries["losses"].entries]
     assert desk.problems(lambda: desk.sound(without=["data", "losses", "title"])) == [
         "r.toml:1: title: required: one line that names the run",
-        "r.toml:1: data: required: a table [data] with `use = …`; choose from: rows, smoke",
+        "r.toml:1: data: required: a table [data] with `use = …`; choose from: generated, rows, smoke",
         f"r.toml:1: losses: required: at least one [[losses]] with `use = …`; choose from: {', '.join(sorted(losses))}",
     ]
 

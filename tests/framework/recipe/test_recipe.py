@@ -197,6 +197,23 @@ def test_a_recipe_in_small_keeps_its_parts_and_shrinks_its_numbers(desk: Any, fa
     assert (small.data.limit, small.tools[0].part.top_k) == (None, 3)
 
 
+def test_a_recipe_in_small_keeps_data_that_needs_nothing(desk: Any, fake_plugins: Plugins) -> None:
+    """Generated tasks are the recipe's own, with their keys; whether the table is written out or the name alone."""
+    desk.sound('data = {use = "generated", limit = 7}', without=["data"])
+    assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.data.limit == 7
+    desk.sound('data = "generated"', without=["data"])
+    assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.data.limit == 1
+
+
+@pytest.mark.parametrize(
+    ("rollout", "tokens"), [('"chat"', 48), ('{use = "chat", max_new_tokens = 64}', 48), ('{use = "chat", max_new_tokens = 9}', 9)]
+)
+def test_a_recipe_in_small_has_short_turns(desk: Any, fake_plugins: Plugins, rollout: str, tokens: int) -> None:
+    """A random model writes until its budget ends: the default is lowered too, what is shorter stays."""
+    desk.sound(f"rollout = {rollout}", without=["rollout"])
+    assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.environment.max_new_tokens == tokens
+
+
 def test_a_recipe_in_small_starts_from_a_tiny_model(desk: Any, fake_plugins: Plugins) -> None:
     """Its own, or the one that the recipe before it leaves."""
     _write_parent(desk)
