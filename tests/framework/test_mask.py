@@ -29,7 +29,7 @@ COMMON = """
 title = "mask"
 steps = 1
 evaluate = {enabled = false}
-tasks_per_step = 3
+tasks_per_step = 2
 group_size = 2
 model = {use = "tiny_random", compute = "float32"}
 data = "smoke"
@@ -38,7 +38,7 @@ rewards = ["exact_match"]
 sampling = {temperature = 0.8}
 learn = {epochs = 2, tokens_per_microbatch = 1024, logits_chunk = 64}
 optimizer = {use = "adamw", lr = 1e-3}
-rollout = {use = "tagged_tools", template = "{question}", max_turns = 2, max_new_tokens_per_turn = 48, correction = "\\nNo: {problem}.\\n"}
+rollout = {use = "tagged_tools", template = "{question}", max_turns = 2, max_new_tokens_per_turn = 32, correction = "\\nNo: {problem}.\\n"}
 """
 PPO = """
 penalties = [{use = "kl", coefficient = 0.1}]

@@ -48,6 +48,11 @@ ACME = {
         @hookimpl
         def jackfield_tools(register):
             register("calculator", "jackfield_acme.calculator:Calculator", "Adds whole numbers.")
+
+
+        @hookimpl
+        def jackfield_data(register):
+            register("polite_sums", "jackfield_acme.sums:PoliteSums", "Sums, answered politely or not.")
     ''',
     "politeness.py": '''
         from __future__ import annotations
@@ -67,6 +72,27 @@ ACME = {
             def judge(self, rollout: Rollout) -> Verdict:
                 said = self.word in rollout.completion.lower()
                 return Verdict.score(float(said), reason=f"{'says' if said else 'never says'} {self.word}")
+    ''',
+    "sums.py": '''
+        from __future__ import annotations
+
+        from attrs import frozen
+
+        from jackfield.types import Message, Task
+
+
+        @frozen(kw_only=True)
+        class PoliteSums:
+            """Two plus a number. Of two recorded attempts, both of which calculate, the second is polite."""
+
+            def tasks(self, split: str) -> list[Task]:
+                return [self._task(split, number) for number in range(4)]
+
+            def _task(self, split: str, number: int) -> Task:
+                turns = (f"<add>2 + {number}</add>", f"<answer>{2 + number}</answer>")
+                polite = (turns[0], f"<answer>Please: {2 + number}</answer>")
+                prompt = (Message(role="user", content=f"2 + {number} = ?"),)
+                return Task(id=f"acme/{split}-{number}", prompt=prompt, answers=(str(2 + number),), recorded=(turns, polite))
     ''',
     "calculator.py": '''
         from __future__ import annotations

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 Jackfield = Callable[..., "subprocess.CompletedProcess[str]"]
+
+RECIPE = """
+title = "politeness"
+requires = ["jackfield-acme>=1.2"]
+steps = 2
+tasks_per_step = 2
+group_size = 2
+model = {use = "tiny_random", layers = 1}
+data = "polite_sums"
+engine = "recorded"
+rollout = {use = "tagged_tools", tool_tags = {add = "calculator"}}
+tools = ["calculator"]
+rewards = [{use = "acme:politeness", word = "please"}]
+advantage = "group_norm"
+losses = ["ppo_clip"]
+evaluate = {enabled = false}
+optimizer = {use = "adamw", lr = 1e-3}
+"""
 
 
 def words(text: str) -> list[list[str]]:
@@ -18,7 +38,7 @@ def test_it_is_found_by_its_entry_point(jackfield: Jackfield) -> None:
     """With the distribution and version that pip installed, and what it offers."""
     listed = jackfield("plugins")
     assert listed.returncode == 0
-    assert ["acme", "jackfield-acme", "1.2", "rewards:", "1,", "tools:", "1"] in words(listed.stdout)
+    assert ["acme", "jackfield-acme", "1.2", "data:", "1,", "rewards:", "1,", "tools:", "1"] in words(listed.stdout)
 
 
 def test_its_components_are_listed_and_explained(jackfield: Jackfield) -> None:
@@ -28,6 +48,37 @@ def test_its_components_are_listed_and_explained(jackfield: Jackfield) -> None:
     assert "Looks for one word in what the policy wrote." in explained
     assert ["offered", "by", "plugin", "acme,", "jackfield-acme", "1.2"] in words(explained)
     assert '  [[rewards]]\n  use = "politeness"\n  word = "please"\n' in explained
+
+
+def test_a_recipe_trains_with_its_parts(jackfield: Jackfield, tmp_path: Path) -> None:
+    """The tool is called, the reward's verdicts stand in the run's rollouts and are learnt from, and the frozen recipe says whose
+    parts they were; a newer version that is required but not installed is refused."""
+    recipe = tmp_path / "polite.toml"
+    recipe.write_text(RECIPE)
+    done = jackfield("run", str(recipe), "--out", str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    reports = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [report["step"] for report in reports] == [1, 2]
+    for report in reports:
+        assert report["metrics"]["rollout/calculator_calls"] == 1
+        assert report["metrics"]["reward/politeness"] == 0.5
+        assert report["metrics"]["ppo_clip/ratio"] == pytest.approx(1)
+        assert report["metrics"]["learn/computed_rollouts"] == 1
+    for file in sorted((tmp_path / "run" / "rollouts").iterdir()):
+        for rollout in map(json.loads, file.read_text().splitlines()):
+            polite = rollout["member"] == 1
+            verdict = rollout["verdicts"]["politeness"]
+            assert (verdict["value"], verdict["reason"]) == ((1.0, "says please") if polite else (0.0, "never says please"))
+            (observed,) = [s["text"] for s in rollout["segments"] if s["writer"] == "environment"]
+            assert f"<information>{rollout['answers'][0]}</information>" in observed
+    frozen = (tmp_path / "run" / "recipe.toml").read_text()
+    assert "# acme: jackfield-acme 1.2\n" in frozen
+    assert 'use = "acme:politeness"' in frozen
+    assert 'use = "acme:calculator"' in frozen
+    recipe.write_text(RECIPE.replace(">=1.2", ">=2"))
+    refused = jackfield("check", str(recipe))
+    assert refused.returncode == 2
+    assert "needs jackfield-acme>=2, found jackfield-acme 1.2" in refused.stderr
 
 
 def test_a_plugin_that_fails_to_import_is_shown(jackfield: Jackfield) -> None:
