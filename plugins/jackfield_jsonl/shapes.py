@@ -43,6 +43,8 @@ class Content:
 
 @frozen
 class Shape:
+    """How rows of one shape are told and read."""
+
     told_by: tuple[str, ...]
     """A row with one of these keys has this shape (the first shape that fits)."""
     read: Callable[[Keys], Content]
@@ -54,6 +56,7 @@ def read_content(keys: Keys, shape: ShapeName | None) -> Content:
 
 
 def detect(keys: Keys) -> ShapeName:
+    """The shape that a row's keys tell. Raises BadRow where none does."""
     for name, shape in SHAPES.items():
         if any(key in keys for key in shape.told_by):
             return name

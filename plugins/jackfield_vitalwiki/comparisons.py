@@ -29,6 +29,7 @@ _AREA_UNCLEAR = ("mo",)
 
 
 def birth_comparisons(people: Mapping[str, Person]) -> Iterator[Question]:
+    """Who of two people of one trade was born first, if the years are at least 3 apart."""
     for trade in TRADES:
         peers = [p for p in people.values() if p.birth and re.search(trade, p.article.description)]
         years = {p.article.title: p.birth.year for p in peers if p.birth}
@@ -44,6 +45,7 @@ def birth_comparisons(people: Mapping[str, Person]) -> Iterator[Question]:
 
 
 def work_comparisons(works: Sequence[Work]) -> Iterator[Question]:
+    """Which of two films or novels came out first, if the years are at least 2 apart."""
     for noun, came_out in (("film", "released"), ("novel", "published")):
         dated = {work.article.title: work for work in works if work.noun == noun and work.year}
         years = {title: work.year for title, work in dated.items() if work.year}

@@ -34,4 +34,5 @@ class WorldFactsCorpus:
 
 
 def is_public_domain(passage_id: str) -> bool:
+    """Whether a passage may be used without attribution: those of the CIA World Factbook."""
     return passage_id.startswith("factbook-")

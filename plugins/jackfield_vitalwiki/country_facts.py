@@ -48,6 +48,7 @@ _RULERS = {
 
 
 def capital(country: Country) -> tuple[str, ...]:
+    """The capital and its other names; nothing where there is none, more than one, or the factbook only describes it."""
     told = country.text("Government", "Capital", "name")
     if country.code in _NO_CAPITAL or not told:
         return ()
@@ -61,6 +62,7 @@ def capital(country: Country) -> tuple[str, ...]:
 
 
 def highest_point(country: Country) -> tuple[str, ...]:
+    """The highest point and its other names; nothing where there are several, or it is unnamed or told in another way."""
     told = country.text("Geography", "Elevation", "highest point")
     if country.code in _NO_HIGHEST_POINT or country.is_union or "unnamed" in told or "note" in told:
         return ()
@@ -83,6 +85,7 @@ def peak_key(country: Country) -> str:
 
 
 def internet_code(country: Country) -> tuple[str, ...]:
+    """The country's top-level domain, with and without its dot."""
     told = country.text("Communications", "Internet country code")
     return (told, told[1:]) if re.fullmatch(r"\.[a-z]{2}", told) else ()
 

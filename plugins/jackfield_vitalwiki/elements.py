@@ -13,6 +13,7 @@ _SPELLED = {"Aluminium": "Aluminum", "Caesium": "Cesium", "Sulfur": "Sulphur"}
 
 
 def element_questions(articles: Mapping[str, Article]) -> Iterator[Question]:
+    """Atomic numbers and symbols of the chemical elements."""
     for title, article in articles.items():
         element = _ELEMENT.fullmatch(article.description)
         if element is None:

@@ -205,6 +205,7 @@ def read_countries(factbook: Mapping[str, Mapping[str, Any]]) -> dict[str, Count
 
 
 def with_article(name: str) -> str:
+    """A country's name within a sentence: ``the Bahamas``, ``France``."""
     if name.startswith("The "):
         return f"the {name[4:]}"
     return f"the {name}" if name.split()[0] in _WITH_ARTICLE else name

@@ -102,6 +102,7 @@ def read_people(articles: Mapping[str, Article], sources: Sources) -> dict[str, 
 
 
 def person_questions(people: Mapping[str, Person], articles: Mapping[str, Article]) -> Iterator[Question]:
+    """Facts about people by their names, where a name means one person."""
     for title, person in people.items():
         name = person.article.name
         if name != title and name in articles:

@@ -51,6 +51,7 @@ _CAPITALS = frozenset(
 
 
 def place_questions(articles: Mapping[str, Article], countries: Mapping[str, Country]) -> Iterator[Question]:
+    """In which country a place lies, and facts about that country (two hops)."""
     by_name = _by_name(countries.values())
     capitals = _CAPITALS | {words(city) for country in countries.values() if country.is_state for city in capital(country)}
     for title, article in articles.items():

@@ -58,6 +58,7 @@ class Question:
 
 
 def split_of(entity: str) -> str:
+    """The split of all questions about an entity, drawn from its name."""
     return "test" if rank("split", entity) % 100 < TEST_SHARE else "train"
 
 

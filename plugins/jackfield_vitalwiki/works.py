@@ -75,6 +75,8 @@ CRAFTS = (
 
 @frozen(kw_only=True)
 class Work:
+    """A film, novel, painting … with an article of its own, and who made it."""
+
     article: Article
     maker: Person
     craft: Craft
@@ -93,6 +95,7 @@ def read_works(articles: Mapping[str, Article], people: Mapping[str, Person]) ->
 
 
 def work_questions(works: list[Work]) -> Iterator[Question]:
+    """Who made a work and when, and facts about its maker (two hops)."""
     for work in works:
         maker, article = work.maker.article.title, work.article
         yield ask("work.creator", work.craft.who, work.called, work.maker.aliases, [article.id], maker)
