@@ -64,7 +64,8 @@ class Corridor:
     @property
     def measured(self) -> frozenset[str]:
         """The no-gradient passes before learning. With a single update a step, ``old_logp`` is the learn pass's own
-        log-prob, detached, unless a penalty needs it earlier."""
+        log-prob, detached, unless the advantage or a penalty reads it before."""
         passes = self.needs & {"old_logp", "ref_logp", "value"}
-        early = frozenset().union(*(getattr(p.part, "needs", frozenset()) for p in self.penalties))
+        readers = [self.advantage, *(p.part for p in self.penalties)]
+        early = frozenset().union(*(getattr(reader, "needs", ()) for reader in readers))
         return passes if self.updates_per_step > 1 or "old_logp" in early else passes - {"old_logp"}

@@ -46,6 +46,18 @@ class DataError(UserError):
     """Rows of the user's data are not usable; each problem names file and line."""
 
 
+class NothingScored(UserError):
+    """No rollout of a step could be judged: what judges, plays or is judged does not fit, and going on would learn nothing."""
+
+
+class StopRun(Exception):
+    """Raised by an observer to end the run cleanly, with a checkpoint."""
+
+
+class EngineFailure(Exception):
+    """The engine could not make tokens (out of memory, weights that diverged). Ours to look into: it ends the run with a traceback."""
+
+
 class PluginError(UserError):
     """A plugin could not be loaded, or a name it offers cannot be used."""
 

@@ -153,7 +153,7 @@ def jackfield_run_start(run: RunInfo) -> None:
 
 @hookspec
 def jackfield_step_end(run: RunInfo, report: StepReport) -> None:
-    """Called after every step and every evaluation. Raise ``jackfield.run.StopRun`` to end the run cleanly with a checkpoint."""
+    """Called after every step and every evaluation. Raise ``jackfield.errors.StopRun`` to end the run cleanly with a checkpoint."""
 
 
 @hookspec

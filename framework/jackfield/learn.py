@@ -47,16 +47,16 @@ class Learner:
         """epochs × minibatches optimizer updates from one step's rollouts; gives the metrics."""
         rollouts = [r for g in groups for r in g if r.num_policy_tokens]
         means = Means()
-        done, total = 0, self.settings.epochs * len(rollouts)
+        done, tokens, total = 0, 0, self.settings.epochs * len(rollouts)
         for epoch in range(self.settings.epochs):
             for number, minibatch in enumerate(self._minibatches(rollouts, step, epoch)):
                 first = epoch == 0 and number == 0
-                for trained in self._update(minibatch, means, first_pass=epoch == 0, first_update=first):
-                    done += trained
-                    progress(done, total)
+                tokens += self._update(minibatch, means, first_pass=epoch == 0, first_update=first)
+                done += len(minibatch)
+                progress(done, total)
         if not rollouts:
             means.add("learn/skipped_steps", 1.0)
-        return means.report()
+        return {**means.report(), "learn/tokens": float(tokens)}
 
     def _minibatches(self, rollouts: Sequence[Credited], step: int, epoch: int) -> list[list[Credited]]:
         """An even split in an order of the epoch's own."""
@@ -64,8 +64,8 @@ class Learner:
         pieces = np.array_split(order, self.settings.minibatches)
         return [[rollouts[i] for i in sorted(piece)] for piece in pieces if len(piece)]
 
-    def _update(self, rollouts: Sequence[Credited], means: Means, *, first_pass: bool, first_update: bool) -> list[int]:
-        """One optimizer update; gives the number of rollouts of every micro-batch."""
+    def _update(self, rollouts: Sequence[Credited], means: Means, *, first_pass: bool, first_update: bool) -> int:
+        """One optimizer update; gives the number of tokens computed."""
         import torch
 
         weights = Weights(rollouts, self.settings)
@@ -86,7 +86,7 @@ class Learner:
             means.add(f"losses/{named.name}", 0.0, 1.0)
         means.add("learn/computed_rollouts", len(computed), len(rollouts))
         self._step(means)
-        return [len(batch) for batch in batches]
+        return sum(pack.row_length(r) for r in computed)
 
     def _has_gradient(self, rollout: Credited) -> bool:
         """Whether the rollout can move anything: it still counts in every divisor if not, but is not computed."""
@@ -115,6 +115,12 @@ class Learner:
         terms = []
         for named in losses:
             found = named.part.terms(batch)
+            expected = batch.num_rollouts if named.part.unit == "rollout" else len(batch.logp_N)
+            if tuple(found.term.shape) != (expected,):
+                raise TypeError(
+                    f"loss '{named.name}' gave terms of shape {tuple(found.term.shape)}; expected ({expected},), one a {named.part.unit}, "
+                    "neither summed nor averaged"
+                )
             terms.append(found.term)
             for name, per_unit in found.metrics.items():
                 means.add_all(f"{named.name}/{name}", per_unit)
@@ -123,11 +129,11 @@ class Learner:
     def _step(self, means: Means) -> None:
         import torch
 
-        parameters = [p for group in self.torch_optimizer.param_groups for p in group["params"]]
-        norm = torch.nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm)
-        means.add("grad_norm", norm)
-        usable = bool(torch.isfinite(norm)) and any(p.grad is not None for p in parameters)
-        for group in self.torch_optimizer.param_groups:
+        usable = any(p.grad is not None for group in self.torch_optimizer.param_groups for p in group["params"])
+        for group in self.torch_optimizer.param_groups:  # policy and critic apart: one's gradient must not scale the other's
+            norm = torch.nn.utils.clip_grad_norm_(group["params"], self.settings.max_grad_norm)
+            usable = usable and bool(torch.isfinite(norm))
+            means.add(f"grad_norm/{group['name']}", norm)
             group["lr"] = self.optimizer.learning_rate(group["name"], self.update, self.num_updates)
             means.add(f"learning_rate/{group['name']}", group["lr"])
         if usable:

@@ -10,8 +10,9 @@ policy/entropy                 policy tokens of the step's first pass
 policy/sampler_gap             policy tokens: |log-prob of the learn pass − log-prob the sampler reported|
 policy/first_update_ratio      policy tokens of the step's first update: exp(logp − old_logp), 1 if all is well
 losses/<name>                  the loss's own unit, weighted by the recipe's aggregation
-grad_norm                      updates, before clipping
+grad_norm/policy, /critic      updates, before clipping
 learn/computed_rollouts        rollouts: those that could move anything (metrics of policy/ and losses are over these)
+learn/tokens                   a sum: tokens computed in all passes of the learn stage
 learn/skipped_updates          updates: nothing to learn from, or a gradient that is not finite
 groups/informative             groups: members differ in reward
 groups/left_out                groups: too few members with a reward
@@ -24,6 +25,7 @@ share/outside_stages           step time outside generate, score, measure and le
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
@@ -102,31 +104,36 @@ def of_groups(groups: Sequence[Group[Scored]], kept: Sequence[Group[Scored]]) ->
     return means.report()
 
 
-def by_label(groups: Sequence[Group[Scored]], labels: Iterable[str] | None = None) -> dict[str, float]:
+def by_label(groups: Sequence[Group[Scored]]) -> dict[str, float]:
     """Mean score of every source over all rollouts and apart for every value of every label: ``hops=2/exact_match``.
 
-    Abstentions and errors are left out of a source's mean; how many is reported beside it.
+    Rollouts that failed, and those a source abstained from or failed on, are left out of its mean; how many those are stands
+    beside it where there are any (``hops=2/exact_match/unscored``), and so does the number of rollouts.
     """
     means = Means()
+    counts: Counter[str] = Counter()
     values: dict[str, set[str]] = {}
     for group in groups:
         for name, value in group.task.labels.items():
             values.setdefault(name, set()).add(value)
     # A label with very many values (an id) is no way to look at a result.
-    shown = {n for n in values if len(values[n]) <= 50} if labels is None else set(labels)
+    shown = {n for n in values if len(values[n]) <= 50}
+    sources = sorted({source for g in groups for r in g for source in r.verdicts})
     for group in groups:
         places = ["", *(f"{n}={v}/" for n, v in sorted(group.task.labels.items()) if n in shown)]
         for place in places:
             for rollout in group:
-                means.add(f"{place}rollouts", 1.0, 0.0)
-                for source, verdict in rollout.verdicts.items():
-                    if verdict.kind == "score":
+                counts[f"{place}rollouts"] += 1
+                for source in sources:
+                    verdict = rollout.verdicts.get(source)
+                    if verdict is not None and verdict.kind == "score":
                         means.add(f"{place}{source}", verdict.value)
-    counted = {n: s for n, s in means._sums.items() if n.endswith("rollouts")}
-    return {**means.report(), **counted}
+                    else:
+                        counts[f"{place}{source}/unscored"] += 1
+    return {**means.report(), **counts}
 
 
-def speeds(seconds: Mapping[str, float], tokens: Mapping[str, int]) -> dict[str, float]:
+def speeds(seconds: Mapping[str, float], tokens: Mapping[str, float]) -> dict[str, float]:
     """Tokens per second of every phase, and the share of the step outside all phases."""
     rates = {f"speed/{n}_tokens_per_second": tokens[n] / seconds[n] for n in tokens if seconds.get(n)}
     return {**rates, "share/outside_stages": seconds["other"] / seconds["total"] if seconds["total"] else 0.0}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import logging
 import os
 import re
 import sys
@@ -18,14 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from pluggy import HookRelay, PluginManager
+from pluggy import PluginManager
 
 from jackfield import hookspecs
-from jackfield.errors import PluginError, Problem, UserError, nearest
+from jackfield.errors import PluginError, Problem, StopRun, UserError, nearest
 from jackfield.hookcheck import implemented
 from jackfield.offers import Command, Offers
 from jackfield.registry import KINDS, Entry, Registry
 
+log = logging.getLogger(__name__)
 GROUP = "jackfield.plugins"
 NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -79,10 +81,18 @@ class Plugins:
         self.registries: Mapping[str, Registry[Entry]] = {kind: Registry(kind, absent=self.absent) for kind in KINDS}
         self.commands: Registry[Command] = Registry("commands", absent=self.absent, spelling="jackfield {}")
 
-    @property
-    def hook(self) -> HookRelay:
-        """Calls observers: ``plugins.hook.jackfield_run_start(run=…)``."""
-        return self.manager.hook
+    def tell(self, hook: str, **what: Any) -> None:
+        """Call an observing hook: ``plugins.tell("jackfield_run_start", run=…)``. Each observer for itself, in the order of names.
+
+        UserError and StopRun are what observers may raise; anything else is reported and the run goes on, for they only watch.
+        """
+        for implementation in sorted(getattr(self.manager.hook, hook).get_hookimpls(), key=lambda i: i.plugin_name):
+            try:
+                implementation.function(*(what[name] for name in implementation.argnames))
+            except (UserError, StopRun):
+                raise
+            except Exception:
+                log.exception("plugin '%s' failed in %s; the run goes on without it", implementation.plugin_name, hook)
 
     def add(self, source: Source, load: Callable[[], object]) -> None:
         """Load one plugin. Whatever goes wrong becomes a Failure; then nothing of the plugin stays registered."""

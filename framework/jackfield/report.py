@@ -17,7 +17,7 @@ class RunInfo:
 
     title: str
     folder: Path
-    """The run folder: ``recipe.toml`` (frozen), ``metrics.jsonl``, ``rollouts/``, ``checkpoints/``, ``report.json``."""
+    """The run folder: ``recipe.toml`` (frozen), ``metrics.jsonl``, ``rollouts/``, ``checkpoints/``."""
     steps: int
     first_step: int
     """Above 0 when resumed."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from jackfield.corridor import Named
+from jackfield.errors import NothingScored, UserError
 from jackfield.stages import Reward
 from jackfield.types import Group, Rollout, Scored, Verdict, promote
 
@@ -47,11 +49,29 @@ async def _judge(reward: Named[Reward], rollout: Rollout) -> Verdict:
         verdict = reward.part.judge(rollout)
         if inspect.isawaitable(verdict):
             verdict = await verdict
+    except UserError:  # something for the user to mend
+        raise
     except Exception as error:  # a verifier may be anyone's code; one crash costs one verdict
         return Verdict.error(f"{type(error).__name__}: {error}")
     if not isinstance(verdict, Verdict):
         return Verdict.error(f"judge() gave {verdict!r} where a Verdict is expected; write Verdict.score({verdict!r})")
     return verdict
+
+
+def require_some(groups: Sequence[Group[Scored]]) -> None:
+    """Raises NothingScored, with the commonest reasons, if no rollout of the step has a reward."""
+    rollouts = [r for g in groups for r in g]
+    if any(r.reward is not None for r in rollouts):
+        return
+    reasons: Counter[str] = Counter()
+    for rollout in rollouts:
+        if rollout.finish.reason == "failed":
+            reasons[f"the rollout failed: {rollout.finish.detail}"] += 1
+        for name, verdict in rollout.verdicts.items():
+            if verdict.kind != "score":
+                reasons[f"{name} gave {verdict.kind}: {verdict.reason}"] += 1
+    told = "; ".join(f"{reason} ({count}×)" for reason, count in reasons.most_common(3))
+    raise NothingScored(f"none of the step's {len(rollouts)} rollouts could be scored: {told}")
 
 
 def total_reward(verdicts: dict[str, Verdict], rewards: Sequence[Named[Reward]]) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jackfield import seeds
-from jackfield.errors import UserError
+from jackfield.errors import EngineFailure, UserError
 from jackfield.stages import Engine, Environment, Session, Tokenizer, Tool, Turn
 from jackfield.types import Finish, FinishReason, Group, IntArray, Message, Observation, Rollout, Segment, Task
 
@@ -68,7 +68,13 @@ class Episode:
 
     async def generate(self, max_new_tokens: int, stop: Sequence[str] = ()) -> Turn:
         """Let the policy write until a stop string, EOS or the budget."""
-        turn = await self._open_session().generate(max_new_tokens, stop)
+        session = self._open_session()
+        try:
+            turn = await session.generate(max_new_tokens, stop)
+        except UserError:
+            raise
+        except Exception as error:  # not this rollout's failure: every other one meets it too
+            raise EngineFailure(f"{type(error).__name__}: {error}") from error
         self._append(
             Segment(tokens=turn.tokens, writer="policy", text=turn.text, logp=turn.logp, policy_version=turn.policy_version)
         )
@@ -144,15 +150,17 @@ def play(
 
     Every rollout draws from a generator seeded by (run seed, step, task id, member), so the result does not depend on
     how the engine batches or which rollout ends first. A task drawn twice in a step gives two groups with different seeds.
-    A rollout that fails is a rollout with ``Finish("failed", …)``; only a UserError is raised.
+    A rollout that fails is a rollout with ``Finish("failed", …)``; only a UserError and an EngineFailure are raised.
     """
     try:
         return asyncio.run(
             _play(tasks, step, group_size, environment, engine, tokenizer, tools, run_seed, temperature, concurrency, progress)
         )
     except ExceptionGroup as failures:
-        mistakes = failures.subgroup(UserError)
-        raise failures if mistakes is None else mistakes.exceptions[0] from None
+        first = failures.subgroup((UserError, EngineFailure))
+        if first is None:
+            raise
+        raise first.exceptions[0] from first.exceptions[0].__cause__
 
 
 async def _play(
@@ -188,7 +196,9 @@ async def _play(
             )
             try:
                 rollout = await environment.play(episode)
-            except UserError:  # something for the user to mend: a wrong row, a server that is gone
+                if not isinstance(rollout, Rollout):
+                    raise TypeError(f"{type(environment).__name__}.play() gave {rollout!r} where a Rollout is expected")
+            except (UserError, EngineFailure):  # to be mended: a wrong row, a server that is gone, an engine out of memory
                 raise
             except Exception as error:  # an environment may be anyone's code; the failure is data and is counted
                 rollout = episode.finish("failed", f"{type(error).__name__}: {error}")

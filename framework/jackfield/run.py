@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -15,10 +15,11 @@ from attrs import define
 
 from jackfield import checkpoint, seeds
 from jackfield.corridor import Corridor
-from jackfield.errors import UserError
+from jackfield.errors import StopRun, UserError
 from jackfield.evaluate import chosen_tasks, evaluate
 from jackfield.learn import Learner
 from jackfield.machine import prepare_allocator
+from jackfield.preflight import playable_tasks
 from jackfield.report import RunInfo, StepReport
 from jackfield.stages import LanguageModel, Tool
 from jackfield.step import Held, take_step
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from jackfield.plugins import Plugins
     from jackfield.recipe import Recipe
     from jackfield.types import Task
-
-
-class StopRun(Exception):
-    """Raised by an observer to end the run cleanly, with a checkpoint."""
 
 
 def load_for_sampling(corridor: Corridor) -> tuple[LanguageModel, dict[str, Tool]]:
@@ -77,28 +74,46 @@ def load(corridor: Corridor) -> Held:
 def run(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool = False) -> Path:
     """Run a recipe to its last step; gives the folder of the final checkpoint.
 
-    Raises UserError where the folder holds another run or an unfinished one that is not to be resumed.
+    Raises UserError where the folder holds another run, an unfinished one that is not to be resumed, or one under way.
     """
     corridor = recipe.corridor
-    train, test = _tasks(corridor)
-    first = _starting_checkpoint(recipe, folder, resume=resume)
+    train, test = playable_tasks(corridor)
+    with only_run_in(folder):
+        first = _starting_checkpoint(recipe, plugins, folder, resume=resume)
+        recipe.write_frozen(folder)
+        held = load(corridor)
+        state = checkpoint.State(step=0, update=0, drawn=0)
+        if first is not None:
+            state = checkpoint.restore(first, held)
+            corridor.engine.refresh(held.policy.policy_version)
+        info = RunInfo(
+            title=corridor.run.title,
+            folder=folder,
+            steps=corridor.run.steps,
+            first_step=state.step,
+            frozen_recipe=recipe.frozen,
+        )
+        loop = Loop(corridor=corridor, held=held, plugins=plugins, info=info, train=train, test=test, state=state)
+        with loop.reporting(), Stopping() as stopping:
+            return loop.go(stopping)
+
+
+@contextmanager
+def only_run_in(folder: Path) -> Iterator[None]:
+    """The folder, made if need be, for this process alone."""
+    from filelock import FileLock, Timeout
+
+    made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    recipe.write_frozen(folder)
-    held = load(corridor)
-    state = checkpoint.State(step=0, update=0, drawn=0)
-    if first is not None:
-        state = checkpoint.restore(first, held)
-        corridor.engine.refresh(held.policy.policy_version)
-    info = RunInfo(
-        title=corridor.run.title,
-        folder=folder,
-        steps=corridor.run.steps,
-        first_step=state.step,
-        frozen_recipe=recipe.frozen,
-    )
-    loop = Loop(corridor=corridor, held=held, plugins=plugins, info=info, train=train, test=test, state=state)
-    with loop.reporting(), Stopping() as stopping:
-        return loop.go(stopping)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise UserError(f"{folder}: another process is running there; wait for it, or choose another folder with --out") from None
+    finally:
+        if made and {p.name for p in folder.iterdir()} <= {".lock"}:  # nothing was begun
+            (folder / ".lock").unlink(missing_ok=True)
+            folder.rmdir()
 
 
 @define(kw_only=True, eq=False)
@@ -114,11 +129,18 @@ class Loop:
     state: checkpoint.State
 
     def go(self, stopping: Stopping) -> Path:
-        """Steps, evaluations and checkpoints until the last step or a request to stop."""
+        """Steps, evaluations and checkpoints until the last step or a request to stop.
+
+        Whatever else ends it, the steps that are done are kept if the weights are still theirs.
+        """
         try:
             return self._go(stopping)
         except StopRun as stop:
             raise Interrupted(self._save(), self.state.step, self.corridor.run.steps, str(stop)) from stop
+        except BaseException:
+            if self.state.step > self.info.first_step and self.held.learner.update == self.state.update:
+                self._save()
+            raise
 
     def _go(self, stopping: Stopping) -> Path:
         corridor, steps = self.corridor, self.corridor.run.steps
@@ -146,7 +168,7 @@ class Loop:
             for tracker in self.corridor.trackers:
                 tracker.part.start(self.info)
                 started.append(tracker.part)
-            self.plugins.hook.jackfield_run_start(run=self.info)
+            self.plugins.tell("jackfield_run_start", run=self.info)
             yield
         except BaseException as ending:
             error = ending
@@ -154,15 +176,13 @@ class Loop:
         finally:
             for part in started:
                 part.end(error)
-            self.plugins.hook.jackfield_run_end(run=self.info, error=error)
+            self.plugins.tell("jackfield_run_end", run=self.info, error=error)
 
     def _step(self) -> None:
         count = self.corridor.run.tasks_per_step
         tasks = draw(self.train, seed=self.corridor.run.seed, drawn=self.state.drawn, count=count)
         report = take_step(self.corridor, self.held, tasks, self.state.step, self._progress)
-        self.state = checkpoint.State(
-            step=self.state.step + 1, update=self.held.learner.update, drawn=self.state.drawn + count
-        )
+        self.state = checkpoint.State(step=self.state.step + 1, update=self.held.learner.update, drawn=self.state.drawn + count)
         self._report(report)
 
     def _evaluate(self, stopping: Stopping) -> None:
@@ -183,7 +203,7 @@ class Loop:
     def _report(self, report: StepReport) -> None:
         for tracker in self.corridor.trackers:
             tracker.part.step(report)
-        self.plugins.hook.jackfield_step_end(run=self.info, report=report)
+        self.plugins.tell("jackfield_step_end", run=self.info, report=report)
 
     def _progress(self, phase: str, done: int, total: int) -> None:
         for tracker in self.corridor.trackers:
@@ -237,28 +257,46 @@ class Stopping:
         print("stopping after this step (Ctrl-C again: at once, without it)", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _tasks(corridor: Corridor) -> tuple[Sequence[Task], Sequence[Task]]:
-    """Both splits, read and validated before any model loads."""
-    train = corridor.data.tasks("train") if corridor.run.steps else ()
-    test = corridor.data.tasks("test") if corridor.evaluate.enabled else ()
-    if corridor.run.steps and not train:
-        raise UserError("[data]: the training split has no tasks")
-    if corridor.evaluate.enabled and not test:
-        raise UserError("[data]: the test split has no tasks; give it some, or set evaluate.enabled = false")
-    return train, test
-
-
-def _starting_checkpoint(recipe: Recipe, folder: Path, *, resume: bool) -> Path | None:
+def _starting_checkpoint(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool) -> Path | None:
     """What to go on from, None for a fresh start."""
     there = checkpoint.saved(folder)
     if not there:
+        if resume:
+            raise UserError(f"{folder}: nothing to resume, there is no checkpoint; leave out --resume to start")
         return None
-    if not resume:
-        done = checkpoint.read_state(there[-1]).step
-        raise UserError(f"{folder}: holds a run of {done} steps already; add --resume to go on, or choose another folder with --out")
     done = checkpoint.read_state(there[-1]).step
-    if done >= recipe.corridor.run.steps:
+    if not resume:
         raise UserError(
-            f"{folder}: all {done} steps are done, nothing to resume; ask for more with --set steps={2 * done or 1}"
+            f"{folder}: holds a run of {done} steps already; add --resume to go on, or choose another folder with --out"
         )
+    _require_same(recipe, plugins, folder)
+    if done >= recipe.corridor.run.steps:
+        more = f"--resume --out {folder} --set steps={2 * done or 1}"
+        raise UserError(f"{folder}: all {done} steps are done, nothing to resume; for more steps: {more}")
     return there[-1]
+
+
+def _require_same(recipe: Recipe, plugins: Plugins, folder: Path) -> None:
+    """Raises UserError unless the folder's run was made by this recipe, the number of steps aside."""
+    from jackfield.recipe import load_recipe
+
+    there = load_recipe(folder / "recipe.toml", plugins, [f"steps={recipe.corridor.run.steps}"])
+    if there.digest == recipe.digest:
+        return
+    ours, theirs = dict(leaves(recipe.frozen)), dict(leaves(there.frozen))
+    different = sorted(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key))
+    listed = "; ".join(f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} here" for key in different[:5])
+    raise UserError(
+        f"{folder}: its run was made by another recipe and cannot be resumed by this one ({listed or 'it starts from other weights'})"
+    )
+
+
+def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted key → value of a frozen recipe, without what does not change results."""
+    if path in ("versions", "origins", "title", "trackers", "evaluate", "checkpoint", "model.from"):
+        return
+    if isinstance(tree, Mapping) or (isinstance(tree, list) and any(isinstance(item, Mapping) for item in tree)):
+        for key, item in tree.items() if isinstance(tree, Mapping) else enumerate(tree):
+            yield from leaves(item, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, tree

@@ -17,6 +17,10 @@ class Run:
     seed: int = option(0, help="every random draw of the run derives from it")
     steps: int = option(help="training steps; each plays tasks_per_step groups and learns from them", check=at_least(0))
     tasks_per_step: int = option(help="tasks drawn per step", check=at_least(1))
+    unplayable: Literal["refuse", "skip"] = option(
+        "refuse",
+        help="rows that cannot be played (a prompt longer than the rollout may be): stop before anything loads, or leave them out",
+    )
     group_size: int = option(1, help="rollouts per task", check=at_least(1))
 
 
@@ -45,7 +49,9 @@ class Learn:
         "fixed_length: token sums divided by rollouts × fixed_length (Dr. GRPO)",
     )
     fixed_length: int | None = option(None, help="the constant of aggregation fixed_length, in tokens")
-    max_grad_norm: float = option(1.0, help="gradients are clipped to this global 2-norm", check=positive)
+    max_grad_norm: float = option(
+        1.0, help="gradients are clipped to this 2-norm, the policy's and the critic's each", check=positive
+    )
 
 
 @frozen(kw_only=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from attrs import field, frozen
 
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from jackfield.report import RunInfo, StepReport
     from jackfield.rollout import Episode
 
-NEEDS = frozenset({"old_logp", "ref_logp", "value", "entropy"})
+NEEDS = frozenset({"old_logp", "ref_logp", "value", "returns"})
 """What a component may ask for. ``old_logp``: the policy's log-probs before this step's first update. ``ref_logp``: a frozen reference.
-``value``: a critic. ``entropy``: of the policy's distribution at every policy token, in the learn pass."""
+``value``: a critic. ``returns``: an advantage estimator that gives the critic's targets."""
 
 
 # ---------------------------------------------------------------------------------------------------------------- data
@@ -86,6 +86,9 @@ class Environment(Protocol):
 
         The episode builds the segments, so an environment never touches ids, writers or masks. An exception becomes a
         rollout with ``Finish("failed", …)``; it is counted and takes no part in learning.
+
+        An environment may also have ``check_task(task, tokenizer) -> str | None``: why it cannot play a task, asked for every row
+        before anything loads.
         """
         ...
 
@@ -167,8 +170,13 @@ class Engine(Protocol):
         """What it keeps in memory, in words, for ``check``: ``"a bfloat16 copy of the policy and the KV cache"``; "" if nothing."""
         ...
 
-    def start(self, policy: LanguageModel | None, tokenizer: Tokenizer) -> None:
-        """Called once, before the first session. ``policy`` is None in a run that holds no model."""
+    @property
+    def samples(self) -> bool:
+        """False for one that plays back recorded turns: what it makes says nothing of the policy, so it cannot evaluate one."""
+        ...
+
+    def start(self, policy: LanguageModel, tokenizer: Tokenizer) -> None:
+        """Called once, before the first session."""
         ...
 
     def refresh(self, policy_version: int) -> None:
@@ -295,6 +303,11 @@ class Advantage(Protocol):
         """False for SFT-like estimators: such a recipe may name no reward. True and no reward named is a recipe error."""
         ...
 
+    @property
+    def gives_returns(self) -> bool:
+        """Whether ``credit`` sets ``returns``, the critic's targets."""
+        ...
+
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` [L] finite where the policy wrote (elsewhere anything: it is never read)."""
         ...
@@ -318,9 +331,9 @@ class LossBatch:
     """Index of the token's rollout in the micro-batch, 0 … R-1."""
     num_rollouts: int
     advantage_N: torch.Tensor
+    entropy_N: torch.Tensor
+    """Of the current policy's distribution at every token, with gradient."""
     ref_logp_N: torch.Tensor | None = None
-    entropy_N: torch.Tensor | None = None
-    """With gradient."""
     value_N: torch.Tensor | None = None
     """Of the current critic, with gradient."""
     old_value_N: torch.Tensor | None = None
@@ -380,7 +393,3 @@ class Tracker(Protocol):
     def step(self, report: StepReport) -> None: ...
 
     def end(self, error: BaseException | None) -> None: ...
-
-
-Component = Any
-"""An object made from a component class of any kind."""

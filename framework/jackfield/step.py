@@ -11,7 +11,7 @@ from jackfield.corridor import Corridor
 from jackfield.learn import Learner
 from jackfield.measure import measure
 from jackfield.report import StepReport
-from jackfield.reward import score
+from jackfield.reward import require_some, score
 from jackfield.stages import Critic, LanguageModel, Tokenizer, Tool
 from jackfield.types import Credited, Group, Scored, Task
 
@@ -49,6 +49,7 @@ def take_step(corridor: Corridor, held: Held, tasks: Sequence[Task], step: int, 
         )
     with phase("score"):
         scored = score(played, corridor.rewards, lambda done, total: progress("score", done, total))
+        require_some(scored)
         kept = scorable(scored, corridor.advantage.smallest_group)
     with phase("measure"):
         measured = measure(
@@ -69,10 +70,9 @@ def take_step(corridor: Corridor, held: Held, tasks: Sequence[Task], step: int, 
 
     seconds = phase.close()
     written = sum(r.num_policy_tokens for g in played for r in g)
-    computed = metrics.num_tokens(r for g in credited for r in g)
-    tokens = {"generate": written, "score": written, "learn": computed * corridor.learn.epochs}
+    tokens = {"generate": written, "score": written, "learn": learned["learn/tokens"]}
     if corridor.measured:
-        tokens["measure"] = computed
+        tokens["measure"] = metrics.num_tokens(r for g in credited for r in g)
     return StepReport(
         kind="step",
         step=step + 1,

@@ -112,11 +112,13 @@ class Verdict:
     extras: Mapping[str, float] = field(factory=dict)
     """Further numbers, logged as metrics of this source."""
 
+    def __attrs_post_init__(self) -> None:
+        if not np.isfinite(self.value):
+            raise ValueError(f"the score is {self.value}")
+
     @classmethod
     def score(cls, value: float, reason: str = "", parsed: str | None = None, **extras: float) -> Verdict:
-        """A judgement. A value that is not finite becomes an error naming it."""
-        if not np.isfinite(value):
-            return cls.error(f"the score is {value}")
+        """A judgement. Raises ValueError for a value that is not finite (a source that raises gives an error, never a score)."""
         return cls(kind="score", value=float(value), reason=reason, parsed=parsed, extras=extras)
 
     @classmethod

@@ -20,6 +20,7 @@ class Constant:
 
     smallest_group: ClassVar[int] = 1
     uses_reward: ClassVar[bool] = False
+    gives_returns: ClassVar[bool] = False
 
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` [L]: 1 where the policy wrote; no ``returns``."""

@@ -54,6 +54,7 @@ class Gae:
     needs: ClassVar[frozenset[str]] = frozenset({"value"})
     smallest_group: ClassVar[int] = 1
     uses_reward: ClassVar[bool] = True
+    gives_returns: ClassVar[bool] = True
 
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` and ``returns`` [L], NaN where the policy did not write."""

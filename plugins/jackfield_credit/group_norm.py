@@ -36,6 +36,7 @@ class GroupNorm:
 
     smallest_group: ClassVar[int] = 2
     uses_reward: ClassVar[bool] = True
+    gives_returns: ClassVar[bool] = False
 
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` [L], constant over a rollout's policy tokens; no ``returns``."""

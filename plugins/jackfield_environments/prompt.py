@@ -35,23 +35,25 @@ def holds_placeholder(name: str, *optional: str) -> Callable[[Any], str | None]:
     return check
 
 
+def prompt_problem(task: Task, system: str) -> str | None:
+    """Why no prompt can be made of a task: no user message, or a system message of its own although the recipe sets one."""
+    if not any(m.role == "user" for m in task.prompt):
+        return "no message of role 'user', so there is no question"
+    if system and any(m.role == "system" for m in task.prompt):
+        return "the row has a system message and the recipe sets rollout.system; drop one of them, they are not merged"
+    return None
+
+
 def prompt_messages(task: Task, template: str, system: str) -> list[Message]:
     """The task's messages with its question (the last user message) put into ``template``, ``system`` in front if there is one.
 
     ``template="{question}"`` leaves the messages as they are: for rows that carry a full prompt.
-    Raises DataError for a row with a system message of its own although the recipe sets one, and for one without a user message.
+    Raises DataError for a task that ``prompt_problem`` finds something wrong with.
     """
-    place, messages = task.origin or task.id, list(task.prompt)
-    last_user = max((i for i, m in enumerate(messages) if m.role == "user"), default=None)
-    if last_user is None:
-        raise DataError(Problem(place, "prompt", "no message of role 'user', so there is no question"))
-    if system and any(m.role == "system" for m in messages):
-        raise DataError(
-            Problem(
-                place,
-                "prompt",
-                "the row has a system message and the recipe sets rollout.system; drop one of them, they are not merged",
-            )
-        )
+    problem = prompt_problem(task, system)
+    if problem is not None:
+        raise DataError(Problem(task.origin or task.id, "prompt", problem))
+    messages = list(task.prompt)
+    last_user = max(i for i, m in enumerate(messages) if m.role == "user")
     messages[last_user] = evolve(messages[last_user], content=template.format(question=task.question))
     return [Message(role="system", content=system), *messages] if system else messages

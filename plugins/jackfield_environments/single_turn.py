@@ -6,8 +6,9 @@ from attrs import frozen
 
 from jackfield.component import at_least, option
 from jackfield.rollout import Episode
-from jackfield.types import Rollout
-from jackfield_environments.prompt import holds_placeholder, prompt_messages
+from jackfield.stages import Tokenizer
+from jackfield.types import Rollout, Task
+from jackfield_environments.prompt import holds_placeholder, prompt_messages, prompt_problem
 
 
 @frozen(kw_only=True)
@@ -24,6 +25,10 @@ class SingleTurn:
     system: str = option("", help="a system message before the row's messages; a row that has its own is refused")
     max_new_tokens: int = option(help="tokens of the answer", check=at_least(1))
     stop: tuple[str, ...] = option((), help="the answer ends where one of these texts appears, which stays part of it")
+
+    def check_task(self, task: Task, tokenizer: Tokenizer) -> str | None:  # noqa: ARG002
+        """Why no prompt can be made of a task."""
+        return prompt_problem(task, self.system)
 
     async def play(self, episode: Episode) -> Rollout:
         episode.start(prompt_messages(episode.task, self.template, self.system))

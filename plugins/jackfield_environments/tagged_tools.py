@@ -9,11 +9,11 @@ from attrs import Factory, field, frozen
 
 from jackfield.component import at_least, option
 from jackfield.rollout import Episode
-from jackfield.stages import Turn
-from jackfield.types import Observation, Rollout
+from jackfield.stages import Tokenizer, Turn
+from jackfield.types import Observation, Rollout, Task
 from jackfield_environments.action import Action, NoAction, one_of, read_action
 from jackfield_environments.information import information_block
-from jackfield_environments.prompt import holds_placeholder, prompt_messages
+from jackfield_environments.prompt import holds_placeholder, prompt_messages, prompt_problem
 
 TEMPLATE = """\
 Find the answer to the question below. Whenever you have learnt something, first think about it inside <think> and </think>. \
@@ -67,7 +67,7 @@ class TaggedTools:
     max_new_tokens_per_turn: int = option(500, help="tokens the policy may write in one turn", check=at_least(1))
     max_tokens: int = option(4096, help="tokens of the whole rollout, prompt and observations included", check=at_least(1))
     max_observation_tokens: int = option(500, help="tokens of one observation, its tags included", check=at_least(1))
-    tool_tags: dict[str, str] = option(  # noqa: RUF009  (a factory: every object has its own)
+    tool_tags: dict[str, str] = option(
         Factory(lambda: {"search": "search"}), help="tag → name of the tool it calls", check=_tool_tags
     )
     answer_tag: str = option("answer", help="tag of the final answer", check=_tag_name)
@@ -88,6 +88,18 @@ class TaggedTools:
     def requires_tools(self) -> tuple[str, ...]:
         """Names of the tools a recipe must list."""
         return tuple(dict.fromkeys(self.tool_tags.values()))
+
+    def check_task(self, task: Task, tokenizer: Tokenizer) -> str | None:
+        """Why a task cannot be played: no prompt can be made of it, or it leaves no room to answer."""
+        problem = prompt_problem(task, self.system)
+        if problem is not None:
+            return problem
+        length = len(tokenizer.chat(prompt_messages(task, self.template, self.system)))
+        return None if length < self.max_tokens else self.no_room(length)
+
+    def no_room(self, length: int) -> str:
+        """What to say of a prompt of so many tokens."""
+        return f"the prompt of {length} tokens leaves no room in max_tokens = {self.max_tokens}"
 
     async def play(self, episode: Episode) -> Rollout:
         return await _Play(environment=self, episode=episode).run()
@@ -110,9 +122,7 @@ class _Play:
         episode.count("observations_cut", 0)
         episode.start(prompt_messages(episode.task, environment.template, environment.system))
         if self.room < 1:
-            return episode.finish(
-                "failed", f"the prompt of {episode.num_tokens} tokens leaves no room in max_tokens = {environment.max_tokens}"
-            )
+            return episode.finish("failed", environment.no_room(episode.num_tokens))
         for turns_left in range(environment.max_turns, -1, -1):
             ended = await self.turn(final=turns_left == 0)
             if ended is not None:

@@ -19,7 +19,7 @@ class JsonlCorpus:
     r"""One passage a line: ``{"id": "0", "contents": "\"Title\"\ntext"}`` (the first line is the title) or
     ``{"id": "0", "title": "Title", "text": "text"}``. All passages are held in memory; for millions, let a server hold them."""
 
-    path: Path = option(help="file of passages: .jsonl, .jsonl.gz, or .parquet if pyarrow is installed")  # noqa: RUF009
+    path: Path = option(help="file of passages: .jsonl, .jsonl.gz, or .parquet if pyarrow is installed")
 
     def passages(self) -> list[Passage]:
         """All passages in the file's order. Raises DataError for every bad row at once."""

@@ -25,8 +25,8 @@ class Jsonl:
     label, so that evaluation reports the sources apart; ``extra_info`` and all keys that the shape does not know become ``extra``.
     """
 
-    train: Path | None = option(None, help="file of the training rows: .jsonl, .jsonl.gz, or .parquet if pyarrow is installed")  # noqa: RUF009
-    test: Path | None = option(None, help="file of the test rows")  # noqa: RUF009
+    train: Path | None = option(None, help="file of the training rows: .jsonl, .jsonl.gz, or .parquet if pyarrow is installed")
+    test: Path | None = option(None, help="file of the test rows")
     shape: Literal["auto", "search_r1", "preference", "chat", "completion", "prompt_answer"] = option(
         "auto", help="shape of all rows; auto: each row's keys tell its shape"
     )

@@ -17,10 +17,7 @@ class Entropy:
     """
 
     unit: ClassVar[Literal["token"]] = "token"
-    needs: ClassVar[frozenset[str]] = frozenset({"entropy"})
 
     def terms(self, batch: LossBatch) -> LossTerms:
         """[N] terms."""
-        if batch.entropy_N is None:
-            raise ValueError("entropy got no entropies, though it declares that it needs them")
         return LossTerms(term=-batch.entropy_N)

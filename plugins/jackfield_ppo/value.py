@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 from attrs import frozen
 
 from jackfield.component import option, positive
-from jackfield.errors import Problem, RecipeError
 from jackfield.stages import LossBatch, LossTerms
 
 
@@ -29,19 +28,15 @@ class ValueClip:
     )
 
     unit: ClassVar[Literal["token"]] = "token"
-    needs: ClassVar[frozenset[str]] = frozenset({"value"})
+    needs: ClassVar[frozenset[str]] = frozenset({"value", "returns"})
 
     def terms(self, batch: LossBatch) -> LossTerms:
         """[N] terms."""
         import torch
 
-        if batch.value_N is None or batch.old_value_N is None:
-            raise ValueError("value_clip got no values, though it declares that it needs them")
-        if batch.return_N is None:
-            problem = (
-                "it needs returns, and the chosen estimator gives none: use one with a critic, such as 'gae', or drop value_clip"
-            )
-            raise RecipeError(Problem("", "advantage", problem))
+        assert batch.value_N is not None, "the core computes what a loss needs"
+        assert batch.old_value_N is not None
+        assert batch.return_N is not None
         value_N, old_value_N, return_N = batch.value_N, batch.old_value_N, batch.return_N
         error_N = (value_N - return_N).square()
         worst_N = error_N

@@ -9,7 +9,6 @@ from attrs import define, field
 
 from jackfield import machine
 from jackfield.component import at_least, option
-from jackfield.errors import Problem, UserError
 from jackfield.stages import LanguageModel, Session, Tokenizer
 from jackfield.types import IntArray, Task
 
@@ -30,6 +29,7 @@ class TorchEngine:
     prompt is computed once. What a rollout draws depends on its seed and on nothing else, up to the rounding of the dtype.
     """
 
+    samples: ClassVar[bool] = True
     holds: ClassVar[str] = "a copy of the policy's weights to sample from, and the KV cache of the rollouts in flight"
 
     max_rows: int = option(64, help="rollouts computed at once; more wait for a place", check=at_least(1))
@@ -42,11 +42,9 @@ class TorchEngine:
 
     _scheduler: Scheduler | None = field(init=False, default=None)
 
-    def start(self, policy: LanguageModel | None, tokenizer: Tokenizer) -> None:
+    def start(self, policy: LanguageModel, tokenizer: Tokenizer) -> None:
         from jackfield_sampler.scheduler import Scheduler
 
-        if policy is None:
-            raise UserError(Problem("", "engine.use", "torch samples from a model, but this run holds none"))
         network = _network(policy.module, _dtype(self.dtype, policy))
         self._scheduler = Scheduler(network, tokenizer, max_rows=self.max_rows, prefill_tokens=self.prefill_tokens)
         self._scheduler.policy_version = policy.policy_version

@@ -42,16 +42,16 @@ class Search:
     """Passages for a query, each one part of the observation: ``Doc 1 (Title: Paris) Capital of France …``, as Search-R1 shows them.
 
     Searches a corpus of its own or a server that speaks Search-R1's wire format, both with the same result.
-    Counts ``searches``, and ``failed_searches`` where a server did not answer.
+    The episode counts ``search_calls`` and ``search_failures``.
     """
 
     name: ClassVar[str] = "search"
 
-    corpus: Corpus | None = part("corpora", None, help="passages to search here; needed unless 'url' is set")  # noqa: RUF009
+    corpus: Corpus | None = part("corpora", None, help="passages to search here; needed unless 'url' is set")
     retriever: Literal["bm25", "dense", "fusion"] = option(
         "bm25", help="bm25: shared words; dense: nearest vectors, exact; fusion: both, by reciprocal ranks"
     )
-    embedder: Embedder | None = part(  # noqa: RUF009
+    embedder: Embedder | None = part(
         "embedders",
         None,
         help='text to vectors, for the retrievers dense and fusion: "wordllama" is quick, "minilm" a small transformer',
@@ -95,24 +95,29 @@ class Search:
             assert self.url is not None
             self._source = SearchServer(self.url, self.timeout, self.retries)
             self._greet(self._source)
-        # One thread for a local index: searches take turns, beside the generation of other rollouts.
-        self._workers = ThreadPoolExecutor(1 if self.url is None else _CONNECTIONS, thread_name_prefix="search")
+            self._workers = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="search")
 
     async def call(self, text: str) -> Observation:
         """Search for ``text``. Raises UserError when too many searches on a server failed."""
-        if self._source is None or self._workers is None:
+        if self._source is None:
             raise RuntimeError("search: prepare() comes before the first call")
         query = clean_query(text)
         if not query:
             return Observation(failure="the query is empty; write what to search for")
         try:
-            parts = await asyncio.get_running_loop().run_in_executor(self._workers, self._parts, self._source, query)
+            parts = await self._answer(self._source, query)
         except SearchFailed as error:
             self._note(failed=True, why=str(error))
-            return Observation(failure=str(error), counters={"searches": 1.0, "failed_searches": 1.0})
+            return Observation(failure=str(error))
         self._note(failed=False)
         failure = None if parts else "nothing was found; try other words"
-        return Observation(parts=parts, failure=failure, counters={"searches": 1.0})
+        return Observation(parts=parts, failure=failure)
+
+    async def _answer(self, source: Retriever, query: str) -> tuple[str, ...]:
+        """From a server, beside others; from a local index at once, so that when an answer comes never depends on threads."""
+        if self._workers is None:
+            return self._parts(source, query)
+        return await asyncio.get_running_loop().run_in_executor(self._workers, self._parts, source, query)
 
     def close(self) -> None:
         """Free the index or the connections. ``prepare`` opens them again."""

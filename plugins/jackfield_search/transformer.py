@@ -84,7 +84,7 @@ class MiniLm:
 class TransformerEmbedder:
     """An encoder in a local folder. The defaults are those of E5 (Wang et al. 2022), which Search-R1 uses."""
 
-    path: Path = option(help="folder of the encoder, in the Hugging Face layout")  # noqa: RUF009
+    path: Path = option(help="folder of the encoder, in the Hugging Face layout")
     query_prefix: str = option("query: ", help="written before every query")
     passage_prefix: str = option("passage: ", help="written before every passage")
     pooling: Literal["mean", "cls"] = option("mean", help="mean: of all tokens' last hidden states; cls: the first token's")

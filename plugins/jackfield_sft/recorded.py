@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from attrs import define, field
@@ -23,11 +24,13 @@ class Recorded:
     fewer turns than the environment asks for, or a turn is longer than the environment's token budget.
     """
 
-    holds: str = field(default="", init=False)
+    holds: ClassVar[str] = ""
+    samples: ClassVar[bool] = False
+
     _tokenizer: Tokenizer | None = field(default=None, init=False)
     _encoded: dict[str, IntArray] = field(factory=dict, init=False)
 
-    def start(self, policy: LanguageModel | None, tokenizer: Tokenizer) -> None:  # noqa: ARG002
+    def start(self, policy: LanguageModel, tokenizer: Tokenizer) -> None:  # noqa: ARG002
         """Take the tokenizer; the policy has nothing to say here."""
         self._tokenizer = tokenizer
 

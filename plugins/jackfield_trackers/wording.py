@@ -25,7 +25,7 @@ FIGURES = (
     Figure("kl/reference", "kl", 4),
     Figure("ppo_clip/clip_fraction", "clip", 3),
     Figure("policy/entropy", "entropy", 3),
-    Figure("grad_norm", "grad", 2),
+    Figure("grad_norm/policy", "grad", 2),
     Figure("rollout/truncated", "truncated", 3),
     Figure("speed/generate_tokens_per_second", "tok/s", 0),
 )

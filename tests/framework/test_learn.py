@@ -211,13 +211,13 @@ def test_nothing_to_learn_from_is_a_skipped_step() -> None:
     want = torch.cat([p.detach().flatten() for p in TinyModel.new().parameters()])
     found, metrics = updated([credited_rollout([("task", [1, 2]), ("environment", [3])])], PolicyGradient())
     assert torch.equal(found, want)
-    assert metrics == {"learn/skipped_steps": 1.0}
+    assert metrics == {"learn/skipped_steps": 1.0, "learn/tokens": 0.0}
 
 
 def test_epochs_and_minibatches_are_updates() -> None:
     """2 epochs × 2 minibatches are 4 updates over all rollouts twice; the first update's ratio is measured on it alone."""
     _, metrics = updated(rollouts(), PolicyGradient(), epochs=2, minibatches=2)
-    assert metrics["grad_norm"] > 0
+    assert metrics["grad_norm/policy"] > 0
     seen: list[int] = []
 
     @frozen

@@ -42,9 +42,8 @@ def measured(needs: set[str], **how: object) -> list[Measured]:
 
 def test_log_probs_are_those_of_a_full_forward_pass() -> None:
     """old_logp and ref_logp against log_softmax over the whole sequence; NaN where the policy did not write."""
-    for found, name, seed in [*((r, "old_logp", 3) for r in measured({"old_logp", "ref_logp", "value"}))] + [
-        *((r, "ref_logp", 4) for r in measured({"ref_logp"}))
-    ]:
+    together, alone = measured({"old_logp", "ref_logp", "value"}), measured({"ref_logp"})
+    for found, name, seed in [*((r, "old_logp", 3) for r in together), *((r, "ref_logp", 4) for r in [*together, *alone])]:
         model = TinyModel.new(seed=seed)
         ids = torch.from_numpy(found.tokens)[None]
         logp = model.logits(model.hidden(ids, torch.arange(ids.shape[1])[None])[0]).log_softmax(-1)

@@ -36,7 +36,9 @@ def test_the_first_token_is_never_predicted() -> None:
 
 def test_gather_and_scatter_are_inverse() -> None:
     """What was gathered returns to its place, NaN elsewhere."""
-    rollouts = [credited_rollout([("task", [1]), ("policy", [2, 3]), ("environment", [4]), ("policy", [5])], seed=s) for s in (0, 1)]
+    rollouts = [
+        credited_rollout([("task", [1]), ("policy", [2, 3]), ("environment", [4]), ("policy", [5])], seed=s) for s in (0, 1)
+    ]
     flat = pack.gather(rollouts, [r.advantage for r in rollouts], torch.float64)
     for rollout, array in zip(rollouts, pack.scatter(rollouts, flat), strict=True):
         np.testing.assert_array_equal(array, np.where(rollout.policy_mask, rollout.advantage, np.nan))

@@ -36,7 +36,7 @@ def failure(plugins: Plugins, name: str = "acme") -> Failure:
     assert not plugins.manager.has_plugin(name)
     assert all(entry.plugin != name for registry in plugins.registries.values() for entry in registry.entries)
     assert all(entry.plugin != name for entry in plugins.commands.entries)
-    assert all(impl.plugin_name != name for hook in vars(plugins.hook).values() for impl in hook.get_hookimpls())
+    assert all(impl.plugin_name != name for hook in vars(plugins.manager.hook).values() for impl in hook.get_hookimpls())
     assert plugins.absent[name] == "failed to load"
     return next(plugin for plugin in plugins.failures if plugin.name == name)
 
@@ -119,7 +119,7 @@ def test_an_observer_may_take_fewer_arguments(install: Install) -> None:
     """A hook may gain arguments later without breaking plugins."""
     install("acme", "seen = []\n@hookimpl\ndef jackfield_step_end(report):\n    seen.append(report)\n")
     plugins = load()
-    plugins.hook.jackfield_step_end(run=1, report=2)
+    plugins.tell("jackfield_step_end", run=1, report=2)
     assert plugins.manager.get_plugin("acme").seen == [2]  # type: ignore[union-attr]
 
 

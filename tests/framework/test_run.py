@@ -16,10 +16,10 @@ import pytest
 import torch
 
 from jackfield import checkpoint, hookimpl
-from jackfield.errors import UserError
+from jackfield.errors import StopRun, UserError
 from jackfield.plugins import Plugins, load_plugins
 from jackfield.recipe import load_recipe
-from jackfield.run import Interrupted, StopRun, run
+from jackfield.run import Interrupted, run
 
 RECIPE = """
 title = "tiny"
@@ -174,7 +174,7 @@ def test_reports_are_complete_and_sound(tmp_path: Path) -> None:
         assert found["policy/first_update_ratio"] == pytest.approx(1.0, abs=1e-6)
         assert found["policy/sampler_gap"] < 1e-4
         assert found["policy/entropy"] > 0
-        assert found["grad_norm"] > 0
+        assert found["grad_norm/policy"] > 0
     assert steps[0]["kl/reference"] == pytest.approx(0, abs=1e-6)
     assert steps[-1]["kl/reference"] > 1e-6
     assert {"reward/mean", "reward/format", "rollout/truncated", "rollout/turns", "rollout/search_calls"} <= steps[0].keys()
@@ -198,7 +198,7 @@ def test_runs_are_not_mixed_up(tmp_path: Path) -> None:
     start(tmp_path / "run", "steps=1", "evaluate.enabled=false")
     with pytest.raises(UserError, match="holds a run of 1 steps already; add --resume"):
         start(tmp_path / "run", "steps=1")
-    with pytest.raises(UserError, match=r"all 1 steps are done.*--set steps=2"):
+    with pytest.raises(UserError, match=r"all 1 steps are done.*--resume --out .*--set steps=2"):
         start(tmp_path / "run", "steps=1", resume=True)
     final = start(tmp_path / "run", "steps=2", "evaluate.enabled=false", resume=True)
     assert checkpoint.read_state(final).step == 2
@@ -258,3 +258,88 @@ def test_a_split_without_tasks_is_the_users_mistake(tmp_path: Path, split: str, 
     with pytest.raises(UserError, match=f"{'training' if split == 'train' else 'test'} split"):
         start(tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_resume_needs_something_to_resume_and_the_same_recipe(tmp_path: Path) -> None:
+    """Nothing there, or a run made by other settings: said before anything is touched, with what differs."""
+    with pytest.raises(UserError, match="nothing to resume, there is no checkpoint"):
+        start(tmp_path / "run", resume=True)
+    start(tmp_path / "run", "steps=1", "evaluate.enabled=false")
+    frozen = (tmp_path / "run" / "recipe.toml").read_bytes()
+    with pytest.raises(UserError, match=r"made by another recipe.*optimizer\.lr: 0\.001 there, 0\.1 here"):
+        start(tmp_path / "run", "steps=2", "optimizer.lr=0.1", resume=True)
+    assert (tmp_path / "run" / "recipe.toml").read_bytes() == frozen
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
+    """The second is told, and the first is not disturbed."""
+    from jackfield.run import only_run_in
+
+    with only_run_in(tmp_path / "run"), pytest.raises(UserError, match="another process is running there"):
+        start(tmp_path / "run")
+
+
+def test_what_is_done_is_kept_whatever_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crash between two updates leaves a checkpoint of the last step, and resuming equals not stopping."""
+    from jackfield_trackers.metrics_jsonl import MetricsJsonl
+
+    report = MetricsJsonl.step
+
+    def full_disk(self: Any, found: Any) -> None:
+        if found.kind == "step" and found.step == 2:
+            raise OSError("no space left on device")
+        report(self, found)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MetricsJsonl, "step", full_disk)
+        with pytest.raises(OSError, match="no space left"):
+            start(tmp_path / "run", "evaluate.enabled=false")
+    assert checkpoint.read_state(checkpoint.chosen(tmp_path / "run", None)).step == 2
+    through = start(tmp_path / "through", "evaluate.enabled=false")
+    resumed = start(tmp_path / "run", "evaluate.enabled=false", resume=True)
+    assert (through / "model/model.safetensors").read_bytes() == (resumed / "model/model.safetensors").read_bytes()
+
+
+def test_a_step_in_which_nothing_could_be_scored_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R4: when every verdict fails, the run fails and says why, instead of learning nothing to the end."""
+    from jackfield_verifiers.form import Format
+
+    def crash(self: Any, rollout: Any) -> Any:
+        raise RuntimeError("no such judge")
+
+    monkeypatch.setattr(Format, "judge", crash)
+    with pytest.raises(
+        UserError, match=r"none of the step's 6 rollouts could be scored: format gave error: RuntimeError: no such judge \(6×\)"
+    ):
+        start(tmp_path / "run", "evaluate.enabled=false")
+
+
+def test_an_engine_that_fails_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no rollout's failure: every other one would meet it too."""
+    from jackfield.errors import EngineFailure
+    from jackfield_sampler.session import SamplerSession
+
+    async def broken(self: Any, max_new_tokens: int, stop: Any) -> Any:
+        raise FloatingPointError("the weights have diverged")
+
+    monkeypatch.setattr(SamplerSession, "generate", broken)
+    with pytest.raises(EngineFailure, match="the weights have diverged"):
+        start(tmp_path / "run", "evaluate.enabled=false")
+
+
+def test_observers_only_watch(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """One that crashes is reported; the run and the other observers go on."""
+
+    class Clumsy:
+        @hookimpl
+        def jackfield_step_end(self, run: Any, report: Any) -> None:
+            raise ZeroDivisionError
+
+    (tmp_path / "tiny.toml").write_text(RECIPE)
+    watching = Watching()
+    plugins = plugins_with(watching)
+    plugins.manager.register(Clumsy(), name="clumsy")
+    recipe = load_recipe(tmp_path / "tiny.toml", plugins, ["steps=1", "evaluate.enabled=false"])
+    run(recipe, plugins, tmp_path / "run")
+    assert watching.told == ["start", "step 1", "end NoneType"]
+    assert "plugin 'clumsy' failed in jackfield_step_end" in caplog.text

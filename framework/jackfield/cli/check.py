@@ -142,8 +142,6 @@ def _passes(recipe: Recipe) -> Iterator[tuple[str, str]]:
             yield name, f"{meaning}: {_askers(recipe, name)} it"
         elif name in corridor.needs:
             yield name, "not computed: with one update a step, the learn pass has it already"
-    if "entropy" in corridor.needs:
-        yield "entropy", f"computed in the learn pass: {_askers(recipe, 'entropy')} it"
 
 
 def _batch(recipe: Recipe) -> Iterator[str]:

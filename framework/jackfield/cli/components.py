@@ -1,6 +1,5 @@
 """``jackfield components [KIND]``: what recipes can name."""
 
-# ruff: noqa: T201
 from __future__ import annotations
 
 import argparse

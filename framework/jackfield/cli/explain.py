@@ -1,6 +1,5 @@
 """``jackfield explain losses.ppo_clip``: everything about one component. The only listing command that imports what it lists."""
 
-# ruff: noqa: T201
 from __future__ import annotations
 
 import argparse

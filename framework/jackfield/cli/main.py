@@ -4,7 +4,6 @@
 Nothing heavy is imported here: a command's module is imported when that command is asked for.
 """
 
-# ruff: noqa: T201
 from __future__ import annotations
 
 import argparse

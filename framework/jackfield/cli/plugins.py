@@ -1,6 +1,5 @@
 """``jackfield plugins``: what was found, what it offers, and what is wrong with the rest."""
 
-# ruff: noqa: T201
 from __future__ import annotations
 
 import argparse

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument("recipe", help="a recipe file, or the name of one that comes with Jackfield (grpo_sums)")
-    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change a value: --set losses.0.clip_low=0.1")
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[], help="change a value: --set losses.0.clip_low=0.1"
+    )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run folder (default: runs/<recipe>-<digest>)")
     parser.add_argument("--resume", action="store_true", help="go on from the run folder's newest checkpoint")
-    parser.add_argument("--smoke", action="store_true", help="the same code path in seconds: a tiny random model, tiny data, two steps")
+    parser.add_argument(
+        "--smoke", action="store_true", help="the same code path in seconds: a tiny random model, tiny data, two steps"
+    )
 
 
 def run(args: argparse.Namespace, plugins: Plugins) -> int:

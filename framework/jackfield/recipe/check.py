@@ -25,6 +25,8 @@ def check(parts: Parts) -> Iterator[Problem]:
     yield from _minibatches(parts)
     yield from _fixed_length(parts)
     yield from _tools(parts)
+    yield from _something_to_learn(parts)
+    yield from _evaluated(parts)
 
 
 def check_components(parts: Parts, corridor: Corridor) -> Iterator[Problem]:
@@ -72,6 +74,14 @@ def _needs(parts: Parts) -> Iterator[Problem]:
         for need in sorted(needs - NEEDS):
             message = f"'{placed.name}' needs '{need}', which nothing computes{nearest(need, NEEDS)}"
             yield Problem(placed.place(), placed.subject, message)
+    advantage = parts.single.get("advantage")
+    if advantage is not None and not advantage.part.gives_returns:
+        for placed, needs in asking:
+            if "returns" in needs:
+                message = (
+                    f"'{placed.name}' needs returns, and advantage '{advantage.name}' gives none; use one that does, such as 'gae'"
+                )
+                yield Problem(placed.place(), placed.subject, message)
     wanting = [placed for placed, needs in asking if "value" in needs]
     if not parts.asked_for("critic"):
         for placed in wanting:
@@ -87,6 +97,20 @@ def _asking(parts: Parts) -> Iterator[tuple[Placed, frozenset[str]]]:
     askers += parts.lists.get("penalties", []) + [loss for loss in parts.lists.get("losses", []) if loss.weight != 0]
     for placed in askers:
         yield placed, frozenset(getattr(placed.part, "needs", ()))
+
+
+def _something_to_learn(parts: Parts) -> Iterator[Problem]:
+    losses, run = parts.lists.get("losses", []), parts.settings["run"]
+    if losses and run is not INVALID and run.steps and all(loss.weight == 0 for loss in losses):
+        yield Problem(losses[0].place("weight"), "losses", "every loss has weight 0, so nothing is learnt; give one a weight")
+
+
+def _evaluated(parts: Parts) -> Iterator[Problem]:
+    engine, evaluate = parts.single.get("engine"), parts.settings["evaluate"]
+    if engine is None or evaluate is INVALID or not evaluate.enabled or engine.part.samples:
+        return
+    message = f"engine '{engine.name}' plays recordings, which say nothing of the model; write [evaluate] enabled = false"
+    yield Problem(engine.place(), "evaluate.enabled", message)
 
 
 def _minibatches(parts: Parts) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import sys
 import types
@@ -75,6 +76,8 @@ def _convert_scalar(expected: type, node: Node, subject: str, problems: list[Pro
     found = type(node.value)
     if expected is float and found is int:
         return float(node.value)
+    if expected is float and found is float and not math.isfinite(node.value):
+        return _mismatch("a finite number", node, subject, problems)
     if expected is Path and found is str:
         return Path(os.path.normpath(Path.cwd() / node.origin.folder / Path(node.value).expanduser()))
     return node.value if found is expected else _mismatch(expected, node, subject, problems)
@@ -106,7 +109,8 @@ def _convert_choice(choices: tuple[Any, ...], node: Node, subject: str, problems
 
 
 def _mismatch(expected: Any, node: Node, subject: str, problems: list[Problem]) -> Any:
-    problems.append(Problem(node.origin.place, subject, f"expected {describe(expected)}, found {show(node)}"))
+    wanted = expected if isinstance(expected, str) else describe(expected)
+    problems.append(Problem(node.origin.place, subject, f"expected {wanted}, found {show(node)}"))
     return INVALID
 
 

@@ -298,7 +298,7 @@ def _loss_batch(needs: frozenset[str]) -> LossBatch:
         num_rollouts=4,
         advantage_N=normal(),
         ref_logp_N=normal(shift=-2) if "ref_logp" in needs else None,
-        entropy_N=normal(grad=True, shift=2) if "entropy" in needs else None,
+        entropy_N=normal(grad=True, shift=2),
         value_N=normal(grad=True) if valued else None,
         old_value_N=normal() if valued else None,
         return_N=normal() if valued else None,

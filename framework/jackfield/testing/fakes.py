@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from attrs import define, field
@@ -124,9 +124,10 @@ class ScriptedEngine:
     tokenizer: Tokenizer
     script: Sequence[str | Sequence[int]] = ()
     sessions: list[ScriptedSession] = field(factory=list, init=False)
-    holds: str = field(default="", init=False)
+    holds: ClassVar[str] = ""
+    samples: ClassVar[bool] = True
 
-    def start(self, policy: LanguageModel | None, tokenizer: Tokenizer) -> None:
+    def start(self, policy: LanguageModel, tokenizer: Tokenizer) -> None:
         """Nothing to load."""
 
     def refresh(self, policy_version: int) -> None:

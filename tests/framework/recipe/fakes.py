@@ -74,6 +74,7 @@ class Search:
 @frozen(kw_only=True)
 class Engine:
     holds = "a copy of the policy"
+    samples = True
     threads: int = option(1, help="threads")
 
 
@@ -91,6 +92,7 @@ class Penalty:
 class Grouped:
     smallest_group = 2
     uses_reward = True
+    gives_returns = True
     std: bool = option(True, help="divide by the standard deviation")
 
 
@@ -98,6 +100,7 @@ class Grouped:
 class Gae:
     smallest_group = 1
     uses_reward = True
+    gives_returns = True
     needs = frozenset({"value"})
     lam: float = option(1.0, help="weight", check=fraction)
     gamma: float = option(1.0, help="discount", check=fraction)
@@ -107,6 +110,7 @@ class Gae:
 class Constant:
     smallest_group = 1
     uses_reward = False
+    gives_returns = False
 
 
 @frozen(kw_only=True)

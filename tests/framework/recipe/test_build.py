@@ -187,8 +187,8 @@ def test_names_in_metrics_are_bare_and_counted(desk: Any) -> None:
 
 def test_only_rewards_and_losses_have_a_weight(desk: Any) -> None:
     """A weight of a penalty or tool would be accepted and unused (C4)."""
-    corridor = desk.sound("", "losses.0.weight=0", "rewards.0={use='exact', weight=2}").corridor
-    assert (corridor.losses[0].weight, corridor.rewards[0].weight) == (0.0, 2.0)
+    corridor = desk.sound("", "losses.0.weight=0.5", "rewards.0={use='exact', weight=2}").corridor
+    assert (corridor.losses[0].weight, corridor.rewards[0].weight) == (0.5, 2.0)
     assert desk.problems(lambda: desk.sound('penalties = [{use = "kl", weight = 1}]')) == [
         "r.toml:11: penalties.0.weight: unknown key; choose from: use"
     ]

@@ -134,3 +134,17 @@ def test_a_component_may_refuse_the_recipe(desk: Any) -> None:
     assert desk.problems(lambda: desk.sound(recipe, "seed=13", without=["losses"])) == [
         "r.toml:10: losses.0: does not like seed 13"
     ]
+
+
+def test_a_recipe_that_learns_nothing_is_refused(desk: Any) -> None:
+    """All losses of weight 0."""
+    assert desk.problems(lambda: desk.sound("", "losses.0.weight=0")) == [
+        "--set: losses: every loss has weight 0, so nothing is learnt; give one a weight"
+    ]
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+def test_numbers_are_finite(desk: Any, value: str) -> None:
+    """TOML can write nan and inf; no key of ours means anything by them."""
+    (problem,) = desk.problems(lambda: desk.sound("", f"losses.0.weight={value}"))
+    assert problem.startswith("--set: losses.0.weight: expected a finite number")

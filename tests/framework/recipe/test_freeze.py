@@ -171,9 +171,7 @@ overrides = st.fixed_dictionaries(
         "data.limit": st.integers(),
         "data.file": text.filter(lambda path: "\0" not in path and not path.startswith("~")),
         "losses": st.lists(
-            st.fixed_dictionaries(
-                {"use": st.just("clip")}, optional={"weight": st.floats(allow_nan=False), "clip_high": st.floats(0.2, 1)}
-            ),
+            st.fixed_dictionaries({"use": st.just("clip")}, optional={"weight": st.floats(0.1, 9), "clip_high": st.floats(0.2, 1)}),
             min_size=1,
             max_size=3,
         ),

@@ -161,6 +161,7 @@ class Estimate:
 
     smallest_group: int = 1
     uses_reward: bool = True
+    gives_returns: bool = True
     needs: ClassVar[frozenset[str]] = frozenset({"value"})
 
     def __init__(self, estimate: Callable[[Group[Measured]], list[Any]]) -> None:

@@ -27,6 +27,7 @@ def batch(logp: Any, ref_logp: Any, dtype: torch.dtype = torch.float64) -> LossB
         rollout_N=zeros.long(),
         num_rollouts=1,
         advantage_N=zeros,
+        entropy_N=zeros,
         ref_logp_N=torch.as_tensor(ref_logp, dtype=dtype),
     )
 

@@ -21,6 +21,7 @@ def batch(logp: Any, old_logp: Any, advantage: Any) -> LossBatch:
         rollout_N=torch.zeros(len(old_logp), dtype=torch.long),
         num_rollouts=1,
         advantage_N=torch.as_tensor(advantage, dtype=torch.float64),
+        entropy_N=torch.zeros(len(old_logp), dtype=torch.float64),
     )
 
 
@@ -104,7 +105,14 @@ def test_extreme_ratios_stay_finite() -> None:
     logp_N = torch.tensor([-200.0, 0.0], requires_grad=True)
     old_logp_N, advantage_N = torch.tensor([0.0, -200.0]), torch.tensor([-1.0, -1.0])
     terms = PpoClip().terms(
-        LossBatch(logp_N=logp_N, old_logp_N=old_logp_N, rollout_N=torch.zeros(2), num_rollouts=1, advantage_N=advantage_N)
+        LossBatch(
+            logp_N=logp_N,
+            old_logp_N=old_logp_N,
+            rollout_N=torch.zeros(2),
+            num_rollouts=1,
+            advantage_N=advantage_N,
+            entropy_N=torch.zeros(2),
+        )
     )
     terms.term.sum().backward()
     assert logp_N.grad is not None

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 
-from jackfield.errors import RecipeError
 from jackfield.stages import LossBatch
 from jackfield_ppo.entropy import Entropy
 from jackfield_ppo.value import ValueClip
@@ -85,12 +84,6 @@ def test_an_unmoved_value_learns_the_whole_error() -> None:
     assert not any(m.requires_grad for m in terms.metrics.values())
 
 
-def test_an_estimator_without_returns_is_the_users_mistake() -> None:
-    """The message says what is missing and what to do."""
-    with pytest.raises(RecipeError, match=r"needs returns.*'gae'"):
-        ValueClip().terms(batch([0.0], [0.0]))
-
-
 def test_clip_must_be_positive() -> None:
     """A clip of 0 would freeze the critic."""
     with pytest.raises(ValueError, match="clip: must be above 0"):
@@ -110,4 +103,4 @@ def test_entropy_is_minimised_as_its_negative() -> None:
 def test_what_they_ask_for() -> None:
     """Each asks for exactly what it reads, per token."""
     assert (ValueClip.unit, Entropy.unit) == ("token", "token")
-    assert (ValueClip.needs, Entropy.needs) == ({"value"}, {"entropy"})
+    assert ValueClip.needs == {"value", "returns"}

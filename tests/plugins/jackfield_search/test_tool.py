@@ -45,7 +45,6 @@ def test_documents_look_as_in_search_r1(open_tool: Callable[..., Search], corpus
             "Doc 1 (Title: France) Country in Europe. Its capital is Paris and its currency the euro.",
             "Doc 2 (Title: Paris) Capital of France. Paris lies on the river Seine.",
         ),
-        counters={"searches": 1.0},
     )
 
 
@@ -63,9 +62,7 @@ def test_an_empty_query(open_tool: Callable[..., Search], corpus: Any, text: str
 
 def test_nothing_found(open_tool: Callable[..., Search], corpus: Any) -> None:
     """The policy can read that it needs other words."""
-    assert call(open_tool(corpus=corpus), "zebra") == [
-        Observation(failure="nothing was found; try other words", counters={"searches": 1.0})
-    ]
+    assert call(open_tool(corpus=corpus), "zebra") == [Observation(failure="nothing was found; try other words")]
 
 
 def test_unicode(open_tool: Callable[..., Search], corpus: Any) -> None:
@@ -102,7 +99,7 @@ def test_a_server_that_goes_down(open_tool: Callable[..., Search], corpus: Any, 
     assert all(observation.failure is None for observation in call(search, *["a"] * 25))
     Flaky.down = True
     for observation in call(search, *["a"] * 25):  # 25 of 50: not more than half
-        assert observation == Observation(failure="it is down", counters={"searches": 1.0, "failed_searches": 1.0})
+        assert observation == Observation(failure="it is down")
     with pytest.raises(UserError, match=r"26 of the last 50 searches on http://host:1 failed.*max_failure_rate = 0\.5.*it is down"):
         call(search, "a")
 

@@ -143,6 +143,7 @@ def test_cross_entropy_is_minus_logp() -> None:
             rollout_N=zeros.long(),
             num_rollouts=1,
             advantage_N=torch.full((2,), float("nan")),
+            entropy_N=torch.zeros(2),
         )
     )
     assert terms.term.tolist() == [0.25, 3.0]

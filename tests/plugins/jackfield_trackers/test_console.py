@@ -52,7 +52,7 @@ def track(run: RunInfo, make: MakeReport) -> None:
     for step, reward in ((1, 0.75), (2, 0.25)):
         for phase in ("generate", "score", "measure", "learn"):
             tracker.progress(phase, 1, 1)
-        tracker.step(make(step, reward__mean=reward, reward__exact_match=reward, grad_norm=1.25, kl__reference=0.0125))
+        tracker.step(make(step, reward__mean=reward, reward__exact_match=reward, grad_norm__policy=1.25, kl__reference=0.0125))
     tracker.step(make(2, "evaluation", **{**EVALUATION, "evaluation__exact_match": 0.625}))
     tracker.end(None)
 
@@ -68,7 +68,7 @@ def test_plain_output(run_info: MakeRun, step_report: MakeReport, capsys: pytest
     assert next(line.split() for line in lines if line.startswith("hops=1")) == ["hops=1", "0.600", "32"]
     assert ["evaluation/exact_match", "0.500", "0.625", "0.625", "2"] in [line.split() for line in lines]
     assert ["reward/mean", "0.750", "0.250", "0.750", "1"] in [line.split() for line in lines]
-    assert ["grad_norm", "1.250", "1.250"] in [line.split() for line in lines]
+    assert ["grad_norm/policy", "1.250", "1.250"] in [line.split() for line in lines]
     assert "jackfield show" in lines[-1]
 
 

@@ -1,0 +1,55 @@
+"""Before any weights load: every row is read, and every row that could not be played is found, all at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+
+from jackfield.corridor import Corridor
+from jackfield.errors import DataError, Problem, UserError
+from jackfield.stages import Tokenizer
+from jackfield.types import Task
+
+log = logging.getLogger(__name__)
+_SHOWN = 20
+
+
+def playable_tasks(corridor: Corridor) -> tuple[Sequence[Task], Sequence[Task]]:
+    """The training and test tasks the run needs, those that the environment and the engine can play.
+
+    Raises DataError listing the rows that cannot be played, or leaves them out if the recipe says ``unplayable = "skip"``; raises
+    UserError for a split without tasks.
+    """
+    tokenizer = corridor.model.tokenizer()
+    train = _kept(corridor, corridor.data.tasks("train"), tokenizer) if corridor.run.steps else ()
+    test = _kept(corridor, corridor.data.tasks("test"), tokenizer) if corridor.evaluate.enabled else ()
+    if corridor.run.steps and not train:
+        raise UserError("[data]: the training split has no tasks")
+    if corridor.evaluate.enabled and not test:
+        raise UserError("[data]: the test split has no tasks; give it some, or set evaluate.enabled = false")
+    return train, test
+
+
+def _kept(corridor: Corridor, tasks: Sequence[Task], tokenizer: Tokenizer) -> Sequence[Task]:
+    problems = {task.id: problem for task in tasks for problem in _problems(corridor, task, tokenizer)}
+    if not problems:
+        return tasks
+    found = list(problems.values())
+    if corridor.run.unplayable == "skip":
+        log.warning("%d of %d rows cannot be played and are left out, such as %s", len(found), len(tasks), found[0])
+        return [task for task in tasks if task.id not in problems]
+    more = [Problem("", "", f"… and {len(found) - _SHOWN} more rows")] if len(found) > _SHOWN else []
+    advice = Problem("", "", 'mend the rows, or write unplayable = "skip" at the top of the recipe to leave them out')
+    raise DataError([*found[:_SHOWN], *more, advice])
+
+
+def _problems(corridor: Corridor, task: Task, tokenizer: Tokenizer) -> Iterator[Problem]:
+    checks = [getattr(part, "check_task", None) for part in (corridor.environment, corridor.engine)]
+    for check in checks:
+        message = check(task, tokenizer) if check is not None else None
+        if message is not None:
+            yield Problem(task.origin, f"task {task.id}", message)
+            return
+    needed = 0 if corridor.engine.samples else corridor.run.group_size
+    if len(task.recorded) < needed:
+        yield Problem(task.origin, f"task {task.id}", f"has {len(task.recorded)} recorded attempts, but group_size = {needed}")

@@ -1,0 +1,63 @@
+"""Rows that cannot be played are found before anything loads, all at once, or left out by choice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jackfield.errors import DataError
+from jackfield.plugins import load_plugins
+from jackfield.preflight import playable_tasks
+from jackfield.recipe import load_recipe
+
+RECIPE = """
+title = "rows"
+steps = 1
+tasks_per_step = 1
+model = {use = "tiny_random"}
+data = {use = "jsonl", train = "rows.jsonl"}
+rollout = {use = "tagged_tools", template = "{question}", max_tokens = 200, tool_tags = {search = "search"}}
+tools = [{use = "search", corpus = "smoke"}]
+rewards = ["exact_match"]
+advantage = {use = "group_norm"}
+group_size = 2
+losses = ["ppo_clip"]
+optimizer = {use = "adamw", lr = 1e-3}
+evaluate = {enabled = false}
+"""
+QUESTIONS = ["short?", "long " * 60, "also short?", "longer " * 60]
+
+
+def corridor(folder: Path, *overrides: str) -> Any:
+    rows = [json.dumps({"question": question, "answer": "yes"}) for question in QUESTIONS]
+    (folder / "rows.jsonl").write_text("\n".join(rows))
+    (folder / "r.toml").write_text(RECIPE)
+    return load_recipe(folder / "r.toml", load_plugins(environ={}), overrides).corridor
+
+
+def test_prompts_that_are_too_long_are_listed(tmp_path: Path) -> None:
+    """T13: each by file and line, with its length and the limit, and what to do."""
+    with pytest.raises(DataError) as caught:
+        playable_tasks(corridor(tmp_path))
+    first, second, advice = map(str, caught.value.problems)
+    assert "rows.jsonl:2" in first
+    assert "leaves no room in max_tokens = 200" in first
+    assert "rows.jsonl:4" in second
+    assert 'unplayable = "skip"' in advice
+
+
+def test_they_may_be_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """By the recipe's word, with a count."""
+    train, test = playable_tasks(corridor(tmp_path, "unplayable=skip"))
+    assert [t.question for t in train] == ["short?", "also short?"]
+    assert test == ()
+    assert "2 of 4 rows cannot be played and are left out" in caplog.text
+
+
+def test_too_few_recorded_attempts(tmp_path: Path) -> None:
+    """An engine that plays recordings needs one for every member of a group."""
+    with pytest.raises(DataError, match="has 0 recorded attempts, but group_size = 2"):
+        playable_tasks(corridor(tmp_path, "unplayable=refuse", 'engine={use="recorded"}'))
