@@ -104,6 +104,19 @@ def test_a_failed_rollout_is_data() -> None:
     assert groups[1].members[1].finish.detail == "ZeroDivisionError: by nothing"
 
 
+def test_an_environment_that_gives_nothing_is_counted() -> None:
+    """R6: None in the place of a rollout is a failed rollout that says so; nothing waits for it."""
+
+    class Silent(Once):
+        async def play(self, episode: Episode) -> Any:
+            rollout = await super().play(episode)
+            return None if episode.member else rollout
+
+    groups, _ = run(Silent())
+    assert [r.finish.reason for r in groups[0]] == ["answer", "failed"]
+    assert groups[0].members[1].finish.detail == "TypeError: Silent.play() gave None where a Rollout is expected"
+
+
 class Raising(ScriptedTool):
     """A tool that raises."""
 

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jackfield.rollout import play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedTool
-from jackfield.types import Message, Rollout, Task
+from jackfield.types import IntArray, Message, Rollout, Task
 from jackfield_environments.tagged_tools import TEMPLATE, TaggedTools
 
 TASK = Task(id="q", prompt=(Message(role="user", content="Capital of France?"),), answers=("Paris",))
@@ -87,6 +89,25 @@ def test_ids_are_kept_as_sampled() -> None:
     assert tokenizer.encode("hello").tolist() != ids[:2]
     assert rollout.segments[1].tokens.tolist() == ids
     assert tool.calls == ["hello"]
+
+
+def test_history_is_never_rendered_again() -> None:
+    """T3, pitfalls 1 and 2: a chat template that drops old thoughts, or anything else from turns gone by, has nothing to drop: it
+    renders the prompt, once, and from there on tokens are only appended."""
+
+    class Forgetful(CharTokenizer):
+        rendered: ClassVar[list[Sequence[Message]]] = []
+
+        def chat(self, messages: Sequence[Message]) -> IntArray:
+            self.rendered.append(messages)
+            return super().chat([evolve(m, content=re.sub("<think>.*?</think>", "", m.content)) for m in messages])
+
+    tokenizer = Forgetful()
+    rollout, engine, _ = roll(["<think>hm</think>" + SEARCH, "<think>ah</think>" + ANSWER], tokenizer=tokenizer)
+    assert [m.role for m in tokenizer.rendered[0]] == ["user"]
+    assert len(tokenizer.rendered) == 1
+    assert rollout.completion.count("<think>") == 2
+    assert [s.tokens.tolist() for s in rollout.segments if s.writer == "policy"] == engine.sessions[0].sampled
 
 
 def test_junk_after_the_stop_string() -> None:

@@ -29,6 +29,16 @@ def test_ids_go_to_text_and_back():
     assert tokenizer.decode(ids) == text
 
 
+def test_tags_that_are_special_tokens_stay_visible():
+    """X10: a vocabulary may hold <answer> as one special token; a verifier still finds it in what was sampled."""
+    inner = byte_tokenizer()
+    inner.add_special_tokens({"additional_special_tokens": ["<answer>", "</answer>"]})
+    tokenizer = HfTokenizer(inner)
+    tag, end = (inner.convert_tokens_to_ids(t) for t in ("<answer>", "</answer>"))
+    sampled = np.concatenate([[tag], tokenizer.encode("42"), [end]])
+    assert tokenizer.decode(sampled) == "<answer>42</answer>"
+
+
 def test_a_passage_cannot_spell_a_special_token():
     """What is written like a control token in retrieved text is ordinary text; the chat template's own are real."""
     tokenizer = HfTokenizer(byte_tokenizer())
