@@ -12,5 +12,10 @@ def jackfield_data(register: Register) -> None:
 
 
 @hookimpl
+def jackfield_rewards(register: Register) -> None:
+    register("smoke", "jackfield_smoke.reward:Varied", "A number that differs from rollout to rollout, for smoke runs and tests.")
+
+
+@hookimpl
 def jackfield_corpora(register: Register) -> None:
     register("smoke", "jackfield_smoke.facts:SmokePassages", "Eight passages, for smoke runs and tests.")

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from attrs import evolve, frozen
 
 from jackfield import chain, checkpoint
-from jackfield.corridor import Named
 from jackfield.plugins import Plugins, load_plugins
 from jackfield.recipe import load_recipe
 from jackfield.run import run
-from jackfield.types import Rollout, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
@@ -27,14 +24,6 @@ def plugins() -> Plugins:
     return load_plugins(environ={})
 
 
-@frozen
-class SumOfIds:
-    """What a random model earns anything by: members of a group must differ for a step to learn."""
-
-    def judge(self, rollout: Rollout) -> Verdict:
-        return Verdict.score(float(rollout.tokens[rollout.policy_mask].sum() % 7))
-
-
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_a_shipped_recipe_runs_in_small(path: Path, plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It loads, and with ``--smoke`` takes its two steps through the real corridor, after what it is chained from: rollouts are
@@ -42,8 +31,7 @@ def test_a_shipped_recipe_runs_in_small(path: Path, plugins: Plugins, tmp_path: 
     monkeypatch.setenv("JACKFIELD_CACHE", str(tmp_path / "cache"))
     recipe = load_recipe(path, plugins, [TRACKERS], smoke=True)
     ready = chain.ready(recipe, plugins, tmp_path / "runs", lambda _: None)
-    rewards = (*ready.corridor.rewards, Named(name="ids", part=SumOfIds()))
-    final = run(evolve(ready, corridor=evolve(ready.corridor, rewards=rewards)), plugins, tmp_path / "run")
+    final = run(ready, plugins, tmp_path / "run")
     assert checkpoint.read_state(final).step == recipe.corridor.run.steps == 2
     reports = [json.loads(line)["metrics"] for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     steps = [metrics for metrics in reports if "learn/computed_rollouts" in metrics]
@@ -51,7 +39,7 @@ def test_a_shipped_recipe_runs_in_small(path: Path, plugins: Plugins, tmp_path: 
     for found in steps:
         assert found["rollout/policy_tokens"] > 0
         assert found["rollout/finish_failed"] == 0
-        assert {f"reward/{named.name}" for named in rewards} <= found.keys()
+        assert {f"reward/{named.name}" for named in recipe.corridor.rewards} <= found.keys()
         assert found["policy/first_update_ratio"] == pytest.approx(1.0, abs=1e-5)
         assert all(norm > 0 for name, norm in found.items() if name.startswith("grad_norm"))
         assert found["learn/skipped_updates"] == 0

@@ -20,7 +20,7 @@ from jackfield.recipe.fields import INVALID, convert, freeze
 from jackfield.recipe.freeze import digest, to_toml
 from jackfield.recipe.parts import Parts
 from jackfield.recipe.read import read, show_path
-from jackfield.recipe.smoke import in_small, with_tiny_model
+from jackfield.recipe.smoke import in_small, put_tiny_model
 from jackfield.recipe.tree import Node, plain, walk
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ def _load(
     if chained is not None:
         source = tree.value["model"].value["from"]
         parts.tree["model"].value["from"] = Node(str(chained.path.resolve()), source.origin)
-    corridor = parts.corridor()
     if smoke and chained is None:  # else its weights, tiny already, come from the recipe before
-        corridor = with_tiny_model(corridor)
+        put_tiny_model(parts, plugins)
+    corridor = parts.corridor()
     recipe = Recipe(
         path=path,
         corridor=corridor,

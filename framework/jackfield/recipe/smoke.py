@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from jackfield.component import PART
-from jackfield.corridor import Corridor
-from jackfield.recipe.fields import recipe_keys
+from jackfield.recipe.fields import freeze, recipe_keys
 from jackfield.recipe.tree import Node, Origin, merge, plant
 
 if TYPE_CHECKING:
+    from jackfield.recipe.parts import Parts
     from jackfield.plugins import Plugins
 
 STAND_IN = "smoke"
@@ -25,19 +25,31 @@ INSTEAD: dict[str, Any] = {"evaluate": {"every": 0, "tasks": 2}, "checkpoint": {
 
 def in_small(tree: Node, plugins: Plugins) -> Node:
     """The tree with few steps on small groups, short turns, tasks that need no file or download (the data's own if they don't, else
-    the stand-in's), and tools that search the stand-in's passages."""
+    the stand-in's), tools that search the stand-in's passages, and one more reward, which varies (a random model would earn
+    nothing from the others, and nothing would be learnt)."""
     origin = Origin("--smoke", tree.origin.folder)
     small = merge(_lowered(tree, LARGEST, origin), plant(INSTEAD, lambda _: origin))
     data = _at_hand(tree.value["data"], plugins, origin)
     rollout = _with_short_turns(tree.value["rollout"], plugins, origin)
     tools = tree.value.get("tools", Node([], origin))
     searching = [_searching_stand_in(tool, plugins, origin) for tool in tools.value]
-    return Node(small.value | {"data": data, "rollout": rollout, "tools": Node(searching, tools.origin)}, tree.origin)
+    rewards = tree.value.get("rewards", Node([], origin))
+    varied = Node([*rewards.value, plant(STAND_IN, lambda _: origin)], rewards.origin) if rewards.value else rewards
+    return Node(small.value | {"rewards": varied, "data": data, "rollout": rollout, "tools": Node(searching, tools.origin)}, tree.origin)
 
 
-def with_tiny_model(corridor: Corridor) -> Corridor:
-    """The model as its own ``tiny()`` makes it: random weights, the same architecture."""
-    return attrs.evolve(corridor, model=corridor.model.tiny())
+def put_tiny_model(parts: Parts, plugins: Plugins) -> None:
+    """The model becomes what its own ``tiny()`` makes, random weights of the same architecture, in the frozen recipe too."""
+    placed = parts.single["model"]
+    tiny = placed.part.tiny()
+    target = f"{type(tiny).__module__}:{type(tiny).__qualname__}"
+    entry = next(entry for entry in plugins.registries["models"].entries if entry.target == target)
+    keys = {key: getattr(tiny, attribute.name) for key, attribute in recipe_keys(type(tiny)).items()}
+    origin = Origin("--smoke", parts.origin.folder)
+    node = freeze({"use": entry.qualified} | {key: value for key, value in keys.items() if value is not None}, origin)
+    parts.single["model"] = attrs.evolve(placed, entry=entry, part=tiny, node=node)
+    parts.every[parts.every.index(placed)] = parts.single["model"]
+    parts.tree["model"] = node
 
 
 def _lowered(tree: Node, largest: dict[str, Any], origin: Origin) -> Node:

@@ -183,7 +183,7 @@ COMPONENTS = {
     "environments": {"chat": Chat, "searching": Searching},
     "tools": {"search": Search, "search_too": Search},
     "engines": {"torch": Engine},
-    "rewards": {"exact": Reward, "format": Reward},
+    "rewards": {"exact": Reward, "format": Reward, "smoke": Reward},
     "penalties": {"kl": Penalty},
     "advantages": {"group_norm": Grouped, "gae": Gae, "constant": Constant},
     "losses": {
