@@ -11,8 +11,8 @@ from jackfield.recipe.fields import freeze, recipe_keys
 from jackfield.recipe.tree import Node, Origin, merge, plant
 
 if TYPE_CHECKING:
-    from jackfield.recipe.parts import Parts
     from jackfield.plugins import Plugins
+    from jackfield.recipe.parts import Parts
 
 STAND_IN = "smoke"
 """Name of the data and the corpus that take the place of the recipe's own."""
@@ -35,7 +35,9 @@ def in_small(tree: Node, plugins: Plugins) -> Node:
     searching = [_searching_stand_in(tool, plugins, origin) for tool in tools.value]
     rewards = tree.value.get("rewards", Node([], origin))
     varied = Node([*rewards.value, plant(STAND_IN, lambda _: origin)], rewards.origin) if rewards.value else rewards
-    return Node(small.value | {"rewards": varied, "data": data, "rollout": rollout, "tools": Node(searching, tools.origin)}, tree.origin)
+    return Node(
+        small.value | {"rewards": varied, "data": data, "rollout": rollout, "tools": Node(searching, tools.origin)}, tree.origin
+    )
 
 
 def put_tiny_model(parts: Parts, plugins: Plugins) -> None:
