@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from jackfield import machine
-from jackfield.errors import UserError
 from jackfield.types import Task
 from jackfield_sampler.engine import TorchEngine
 
@@ -159,12 +158,6 @@ def test_auto_follows_the_policys_compute(tiny: Any, policy: Any, tokenizer: Any
     silent = policy(module, tokenizer)
     del silent.compute
     assert _dtype("auto", silent) == (torch.bfloat16 if machine.cpu_multiplies_bfloat16() else torch.float64)
-
-
-def test_without_a_model_it_is_the_users_error(tokenizer: Any) -> None:
-    """A run that holds no model cannot sample from it."""
-    with pytest.raises(UserError, match="holds none"):
-        TorchEngine().start(None, tokenizer)
 
 
 def test_misuse_is_refused(tiny: Any, start: Any) -> None:
