@@ -54,6 +54,10 @@ class StopRun(Exception):
     """Raised by an observer to end the run cleanly, with a checkpoint."""
 
 
+class Interrupted(Exception):
+    """The run ended before its end, at the user's or an observer's wish, with a checkpoint; the command ends with exit code 130."""
+
+
 class EngineFailure(Exception):
     """The engine could not make tokens (out of memory, weights that diverged). Ours to look into: it ends the run with a traceback."""
 

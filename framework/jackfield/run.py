@@ -15,7 +15,7 @@ from attrs import define
 
 from jackfield import checkpoint, seeds
 from jackfield.corridor import Corridor
-from jackfield.errors import StopRun, UserError
+from jackfield.errors import Interrupted, StopRun, UserError
 from jackfield.evaluate import chosen_tasks, evaluate
 from jackfield.learn import Learner
 from jackfield.machine import prepare_allocator
@@ -136,7 +136,7 @@ class Loop:
         try:
             return self._go(stopping)
         except StopRun as stop:
-            raise Interrupted(self._save(), self.state.step, self.corridor.run.steps, str(stop)) from stop
+            raise Interrupted(self._stopped(str(stop), self._save())) from stop
         except BaseException:
             if self.state.step > self.info.first_step and self.held.learner.update == self.state.update:
                 self._save()
@@ -158,6 +158,12 @@ class Loop:
         final = self._save()
         self._evaluate(stopping)
         return final
+
+    def _stopped(self, why: str, saved: Path) -> str:
+        step, steps = self.state.step, self.corridor.run.steps
+        if step < steps:
+            return f"{why}: {step} of {steps} steps done, checkpoint {saved}; go on with --resume"
+        return f"{why}: all {steps} steps are done, checkpoint {saved}, but not the last evaluation; jackfield eval {self.info.folder} makes one"
 
     @contextmanager
     def reporting(self) -> Iterator[None]:
@@ -211,14 +217,6 @@ class Loop:
 
     def _save(self) -> Path:
         return checkpoint.save(self.info.folder, self.held, self.state, keep=self.corridor.checkpoint.keep)
-
-
-class Interrupted(Exception):
-    """The run ended before its last step, at the user's or an observer's wish, with a checkpoint."""
-
-    def __init__(self, checkpoint_folder: Path, step: int, steps: int, why: str = "interrupted") -> None:
-        self.checkpoint = checkpoint_folder
-        super().__init__(f"{why}: {step} of {steps} steps done, checkpoint {checkpoint_folder}; go on with --resume")
 
 
 class Stopping:

@@ -16,10 +16,10 @@ import pytest
 import torch
 
 from jackfield import checkpoint, hookimpl
-from jackfield.errors import StopRun, UserError
+from jackfield.errors import Interrupted, StopRun, UserError
 from jackfield.plugins import Plugins, load_plugins
 from jackfield.recipe import load_recipe
-from jackfield.run import Interrupted, run
+from jackfield.run import run
 
 RECIPE = """
 title = "tiny"

@@ -18,7 +18,7 @@ from attrs import frozen
 
 from jackfield import __version__
 from jackfield.cli.columns import columns
-from jackfield.errors import UserError, nearest
+from jackfield.errors import Interrupted, UserError, nearest
 from jackfield.plugins import Plugins, load_plugins
 
 
@@ -61,6 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         for problem in error.problems:
             print(f"jackfield: {problem}", file=sys.stderr)
         return 2
+    except Interrupted as stopped:
+        print(stopped, flush=True)
+        return 130
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `jackfield components | head`: the reader has seen enough

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, plugins: Plugins) -> int:
-    """Exit code 0 when the last step is done, 130 when the run was stopped (there is a checkpoint then)."""
+    """Exit code 0 when the last step is done."""
     from jackfield import chain
     from jackfield import run as runs
 
@@ -36,11 +36,7 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:
     logging.getLogger("httpx").setLevel(logging.WARNING)
     recipe = load_recipe(find_recipe(args.recipe), plugins, args.set, smoke=args.smoke)
     folder = args.out or chain.default_folder(recipe, Path("runs"))
-    try:
-        final = runs.run(chain.ready(recipe, plugins, Path("runs"), say), plugins, folder, resume=args.resume)
-    except runs.Interrupted as stopped:
-        say(str(stopped))
-        return 130
+    final = runs.run(chain.ready(recipe, plugins, Path("runs"), say), plugins, folder, resume=args.resume)
     say(f"run folder   {folder}")
     say(f"final model  {final / 'model'}  (loads with transformers)")
     say(f"look inside  jackfield show {folder}")
