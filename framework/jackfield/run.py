@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attrs import define
 
 from jackfield import checkpoint, seeds
 from jackfield.corridor import Corridor
-from jackfield.errors import Interrupted, StopRun, UserError
+from jackfield.errors import Interrupted, StopRun
 from jackfield.evaluate import chosen_tasks, evaluate
 from jackfield.learn import Learner
 from jackfield.machine import prepare_allocator
 from jackfield.preflight import playable_tasks
 from jackfield.report import RunInfo, StepReport
+from jackfield.run_folder import only_run_in, starting_checkpoint
 from jackfield.stages import LanguageModel, Tool
 from jackfield.step import Held, take_step
+from jackfield.stopping import Stopping
 from jackfield.task_order import draw
 
 if TYPE_CHECKING:
@@ -79,7 +77,7 @@ def run(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool = False)
     corridor = recipe.corridor
     train, test = playable_tasks(corridor)
     with only_run_in(folder):
-        first = _starting_checkpoint(recipe, plugins, folder, resume=resume)
+        first = starting_checkpoint(recipe, plugins, folder, resume=resume)
         recipe.write_frozen(folder)
         held = load(corridor)
         state = checkpoint.State(step=0, update=0, drawn=0)
@@ -96,24 +94,6 @@ def run(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool = False)
         loop = Loop(corridor=corridor, held=held, plugins=plugins, info=info, train=train, test=test, state=state)
         with loop.reporting(), Stopping() as stopping:
             return loop.go(stopping)
-
-
-@contextmanager
-def only_run_in(folder: Path) -> Iterator[None]:
-    """The folder, made if need be, for this process alone."""
-    from filelock import FileLock, Timeout
-
-    made = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder / ".lock", timeout=0):
-            yield
-    except Timeout:
-        raise UserError(f"{folder}: another process is running there; wait for it, or choose another folder with --out") from None
-    finally:
-        if made and {p.name for p in folder.iterdir()} <= {".lock"}:  # nothing was begun
-            (folder / ".lock").unlink(missing_ok=True)
-            folder.rmdir()
 
 
 @define(kw_only=True, eq=False)
@@ -217,84 +197,3 @@ class Loop:
 
     def _save(self) -> Path:
         return checkpoint.save(self.info.folder, self.held, self.state, keep=self.corridor.checkpoint.keep)
-
-
-class Stopping:
-    """What Ctrl-C does during a run: the first is a request to end after the current step, or at once where no step is
-    under way; a second one ends at once anyhow."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._at_once = False
-        self._before: Callable[..., Any] | int | None = None
-
-    def __enter__(self) -> Stopping:
-        if threading.current_thread() is threading.main_thread():  # elsewhere signals cannot be handled
-            self._before = signal.signal(signal.SIGINT, self._handle)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Inside, Ctrl-C raises StopRun where it stands: there is nothing to lose."""
-        self._at_once = True
-        try:
-            yield
-        except KeyboardInterrupt as interrupt:
-            raise StopRun("interrupted") from interrupt
-        finally:
-            self._at_once = False
-
-    def _handle(self, _signal: int, _frame: FrameType | None) -> None:
-        if self.asked or self._at_once:
-            raise KeyboardInterrupt
-        self.asked = True
-        print("stopping after this step (Ctrl-C again: at once, without it)", file=sys.stderr, flush=True)  # noqa: T201
-
-
-def _starting_checkpoint(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool) -> Path | None:
-    """What to go on from, None for a fresh start."""
-    there = checkpoint.saved(folder)
-    if not there:
-        if resume:
-            raise UserError(f"{folder}: nothing to resume, there is no checkpoint; leave out --resume to start")
-        return None
-    done = checkpoint.read_state(there[-1]).step
-    if not resume:
-        raise UserError(
-            f"{folder}: holds a run of {done} steps already; add --resume to go on, or choose another folder with --out"
-        )
-    _require_same(recipe, plugins, folder)
-    if done >= recipe.corridor.run.steps:
-        more = f"--resume --out {folder} --set steps={2 * done or 1}"
-        raise UserError(f"{folder}: all {done} steps are done, nothing to resume; for more steps: {more}")
-    return there[-1]
-
-
-def _require_same(recipe: Recipe, plugins: Plugins, folder: Path) -> None:
-    """Raises UserError unless the folder's run was made by this recipe, the number of steps aside."""
-    from jackfield.recipe import load_recipe
-
-    there = load_recipe(folder / "recipe.toml", plugins, [f"steps={recipe.corridor.run.steps}"])
-    if there.digest == recipe.digest:
-        return
-    ours, theirs = dict(leaves(recipe.frozen)), dict(leaves(there.frozen))
-    different = sorted(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key))
-    listed = "; ".join(f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} here" for key in different[:5])
-    raise UserError(
-        f"{folder}: its run was made by another recipe and cannot be resumed by this one ({listed or 'it starts from other weights'})"
-    )
-
-
-def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted key → value of a frozen recipe, without what does not change results."""
-    if path in ("versions", "origins", "title", "trackers", "evaluate", "checkpoint", "model.from"):
-        return
-    if isinstance(tree, Mapping) or (isinstance(tree, list) and any(isinstance(item, Mapping) for item in tree)):
-        for key, item in tree.items() if isinstance(tree, Mapping) else enumerate(tree):
-            yield from leaves(item, f"{path}.{key}" if path else str(key))
-    else:
-        yield path, tree

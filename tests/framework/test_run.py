@@ -273,7 +273,7 @@ def test_resume_needs_something_to_resume_and_the_same_recipe(tmp_path: Path) ->
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     """The second is told, and the first is not disturbed."""
-    from jackfield.run import only_run_in
+    from jackfield.run_folder import only_run_in
 
     with only_run_in(tmp_path / "run"), pytest.raises(UserError, match="another process is running there"):
         start(tmp_path / "run")
