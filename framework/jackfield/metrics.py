@@ -8,7 +8,8 @@ verdicts/abstain, /error       verdicts asked for (rollouts × sources)
 kl/reference                   policy tokens: k3 of the policy before the update against the reference
 policy/entropy                 policy tokens of the step's first pass
 policy/sampler_gap             policy tokens: |log-prob of the learn pass − log-prob the sampler reported|
-policy/first_update_ratio      policy tokens of the step's first update: exp(logp − old_logp), 1 if all is well
+policy/first_update_ratio      policy tokens of the step's first update: exp(logp − old_logp), 1 if all is well;
+                               1 by construction where one update a step spares the pass for old_logp
 losses/<name>                  the loss's own unit, weighted by the recipe's aggregation
 grad_norm/policy, /critic      updates, before clipping
 learn/computed_rollouts        rollouts: those that could move anything (metrics of policy/ and losses are over these)
