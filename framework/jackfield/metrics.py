@@ -10,6 +10,8 @@ policy/entropy                 policy tokens of the step's first pass
 policy/sampler_gap             policy tokens: |log-prob of the learn pass − log-prob the sampler reported|
 policy/first_update_ratio      policy tokens of the step's first update: exp(logp − old_logp), 1 if all is well;
                                1 by construction where one update a step spares the pass for old_logp
+critic/explained_variance      policy tokens: 1 − Var(return − value) / Var(return), value before the update; 0: no better
+                               than a constant, below 0: worse, so that advantages carry the critic's noise
 losses/<name>                  the loss's own unit, weighted by the recipe's aggregation
 grad_norm/policy, /critic      updates, before clipping
 learn/computed_rollouts        rollouts: those that could move anything (metrics of policy/ and losses are over these)
@@ -33,7 +35,7 @@ from typing import TYPE_CHECKING, SupportsFloat
 
 import numpy as np
 
-from jackfield.types import Group, Rollout, Scored
+from jackfield.types import Credited, Group, Rollout, Scored
 
 if TYPE_CHECKING:
     import torch
@@ -103,6 +105,17 @@ def of_groups(groups: Sequence[Group[Scored]], kept: Sequence[Group[Scored]]) ->
     for group in kept:
         means.add("groups/informative", len({r.reward for r in group}) > 1)
     return means.report()
+
+
+def of_credit(groups: Sequence[Group[Credited]]) -> dict[str, float]:
+    """How well the critic foretold its own targets."""
+    rollouts = [r for g in groups for r in g if r.value is not None and r.returns is not None]
+    if not rollouts:
+        return {}
+    value = np.concatenate([np.asarray(r.value, np.float64)[r.policy_mask] for r in rollouts])
+    target = np.concatenate([np.asarray(r.returns, np.float64)[r.policy_mask] for r in rollouts])
+    spread = target.var() if len(target) else 0.0
+    return {"critic/explained_variance": float(1 - (target - value).var() / spread)} if spread > 0 else {}
 
 
 def by_label(groups: Sequence[Group[Scored]]) -> dict[str, float]:

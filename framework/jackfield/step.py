@@ -79,6 +79,7 @@ def take_step(corridor: Corridor, held: Held, tasks: Sequence[Task], step: int, 
         metrics={
             **metrics.of_rollouts(scored),
             **metrics.of_groups(scored, kept),
+            **metrics.of_credit(credited),
             **learned,
             **metrics.speeds(seconds, tokens),
         },

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from attrs import evolve
 
 from jackfield import metrics
 from jackfield.testing.tiny_model import credited_rollout
-from jackfield.types import Finish, Group, Scored, Task, Verdict
+from jackfield.types import Credited, Finish, Group, Scored, Task, Verdict
 
 JUDGED = {
     "exact": Verdict.score(1.0, hops=2.0),
@@ -74,6 +75,31 @@ def test_groups_without_a_difference_are_counted() -> None:
     equal, mixed = group(*[rollout(JUDGED, 1.0)] * 4), group(rollout(JUDGED, 1.0), rollout(JUDGED, 0.0))
     found = metrics.of_groups([equal, mixed, group(rollout(JUDGED, None))], [equal, mixed])
     assert found == {"groups/informative": 0.5, "groups/left_out": pytest.approx(1 / 3)}
+
+
+def test_a_critic_is_measured_against_a_constant() -> None:
+    """1 for a critic that knew its targets, 0 for one that gave their mean, −3 for one that is as wrong as twice their spread; other
+    writers' positions hold NaN; a target that never varies says nothing."""
+    nan = np.nan
+
+    def credited(value: list[float], returns: list[float]) -> Group[Credited]:
+        member = credited_rollout([("task", [1, 2]), ("policy", [3, 4])])
+        member = evolve(member, value=np.array([nan, nan, *value]), returns=np.array([nan, nan, *returns]))
+        return Group(id="0/0", task=member.task, members=(member,))
+
+    def explained(*groups: Group[Credited]) -> float:
+        return metrics.of_credit(groups)["critic/explained_variance"]
+
+    assert explained(credited([1.0, 3.0], [1.0, 3.0]), credited([1.0, 3.0], [1.0, 3.0])) == 1
+    assert explained(credited([2.0, 2.0], [1.0, 3.0])) == 0
+    assert explained(credited([3.0, 1.0], [1.0, 3.0])) == -3
+    assert metrics.of_credit([credited([3.0, 1.0], [2.0, 2.0])]) == {}
+    assert (
+        metrics.of_credit(
+            [Group(id="0/0", task=Task(id="t", prompt=()), members=(evolve(credited_rollout([("policy", [1, 2])]), value=None),))]
+        )
+        == {}
+    )
 
 
 def test_labels_are_reported_apart() -> None:
