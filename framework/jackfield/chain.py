@@ -33,14 +33,14 @@ def finished(recipe: Recipe, folder: Path) -> Path | None:
 
 def ready(recipe: Recipe, plugins: Plugins, runs: Path, say: Callable[[str], None]) -> Recipe:
     """The recipe with its starting weights in place, after running what it is chained from (resuming an unfinished run)."""
-    if recipe.chained_from is None:
-        return recipe
-    first = ready(recipe.chained_from, plugins, runs, say)
-    folder = default_folder(first, runs)
-    final = finished(first, folder)
-    if final is None:
-        say(f"{recipe.path.name} starts from {first.path.name}: running it first, in {folder}")
-        final = run(first, plugins, folder, resume=bool(checkpoint.saved(folder)))
-    else:
-        say(f"{recipe.path.name} starts from {first.path.name}: its result is there, {final}")
-    return recipe.with_model_path(final / "model")
+    for subject, source in recipe.chained.items():
+        first = ready(source, plugins, runs, say)
+        folder = default_folder(first, runs)
+        final = finished(first, folder)
+        if final is None:
+            say(f"{recipe.path.name} starts from {first.path.name}: running it first, in {folder}")
+            final = run(first, plugins, folder, resume=bool(checkpoint.saved(folder)))
+        else:
+            say(f"{recipe.path.name} starts from {first.path.name}: its result is there, {final}")
+        recipe = recipe.with_checkpoint(subject, final)
+    return recipe

@@ -5,7 +5,7 @@ A checkpoint is a folder ``checkpoints/step-000040`` of the run folder::
     model/          loads with transformers' AutoModelForCausalLM.from_pretrained
     critic/         if there is a critic
     optimizer.pt    state of the optimizer
-    state.json      step, updates, tasks drawn
+    state.json      step, updates, tasks drawn, what components learnt from step to step
 
 It is written beside under a name that starts with a dot and renamed when all of it is on disk.
 """
@@ -15,10 +15,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attrs import asdict, frozen
+from attrs import asdict, field, frozen
 
 from jackfield.errors import UserError
 
@@ -36,6 +37,8 @@ class State:
     """Optimizer updates done."""
     drawn: int
     """Tasks drawn from the training data."""
+    components: Mapping[str, Mapping[str, float]] = field(factory=dict)
+    """Place of a component in the recipe → its ``state()``."""
 
 
 def save(run_folder: Path, held: Held, state: State, *, keep: int) -> Path:
@@ -60,8 +63,8 @@ def save(run_folder: Path, held: Held, state: State, *, keep: int) -> Path:
     return final
 
 
-def restore(folder: Path, held: Held) -> State:
-    """Take over everything a checkpoint holds; gives where the run stood."""
+def restore(folder: Path, held: Held, components: Mapping[str, Any]) -> State:
+    """Take over everything a checkpoint holds; gives where the run stood. ``components``: those that have a state, by place."""
     import torch
 
     state = read_state(folder)
@@ -71,6 +74,8 @@ def restore(folder: Path, held: Held) -> State:
     held.learner.torch_optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
     held.learner.update = state.update
     held.policy.policy_version = state.update
+    for place, learnt in state.components.items():
+        components[place].restore(learnt)
     return state
 
 

@@ -19,6 +19,8 @@ class Named(Generic[C]):
     """As metrics and verdicts call it: the recipe's ``use`` (with ``#2`` for a second one of that name)."""
     part: C
     weight: float = 1.0
+    gate: bool = False
+    """Of a reward: where it scores 0 or less, the other rewards do not count."""
 
 
 @frozen(kw_only=True, eq=False)
@@ -37,6 +39,7 @@ class Corridor:
     engine: stages.Engine
     tools: tuple[Named[stages.Tool], ...]
     rewards: tuple[Named[stages.Reward], ...]
+    filters: tuple[Named[stages.Filter], ...]
     penalties: tuple[Named[stages.Penalty], ...]
     critic: stages.Critic | None
     advantage: stages.Advantage
@@ -55,6 +58,20 @@ class Corridor:
         parts += [(f"penalties.{p.name}", p.part) for p in self.penalties]
         parts += [(f"losses.{p.name}", p.part) for p in self.losses if p.weight != 0]
         return {name: frozenset(needs) for name, part in parts if (needs := getattr(part, "needs", ()))}
+
+    @property
+    def at_work(self) -> list[Any]:
+        """What is prepared before the first step and closed after the last: tools, rewards, engine."""
+        return [*(t.part for t in self.tools), *(r.part for r in self.rewards), self.engine]
+
+    def stateful(self) -> dict[str, Any]:
+        """Place in the recipe → component that learns from step to step."""
+        named = {
+            f"{key}.{index}": entry.part
+            for key in ("filters", "penalties", "losses")
+            for index, entry in enumerate(getattr(self, key))
+        }
+        return {place: part for place, part in {"advantage": self.advantage, **named}.items() if hasattr(part, "state")}
 
     @property
     def updates_per_step(self) -> int:

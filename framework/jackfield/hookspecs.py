@@ -93,6 +93,11 @@ def jackfield_rewards(register: Register) -> None:
 
 
 @hookspec
+def jackfield_filters(register: Register) -> None:
+    """What leaves scored rollouts out of the rest of a step (``stages.Filter``); recipe list ``[[filters]]``."""
+
+
+@hookspec
 def jackfield_penalties(register: Register) -> None:
     """Per-token rewards that depend on the models (``stages.Penalty``); recipe list ``[[penalties]]``."""
 

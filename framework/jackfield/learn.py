@@ -1,12 +1,12 @@
 """The last stage: credited rollouts become optimizer updates. The only place that divides a loss or calls backward.
 
-Axes: N policy tokens of a micro-batch, R rollouts of a micro-batch.
+Axes: N policy tokens of a micro-batch, R rollouts of a micro-batch, G groups of a micro-batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import define
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     import torch
 
     from jackfield.settings import Learn
+
+
+Bundle = tuple[Credited, ...]
+"""Rollouts that must meet in one micro-batch: a group, or one rollout."""
 
 
 @define(kw_only=True, eq=False)
@@ -45,77 +49,96 @@ class Learner:
         self, groups: Sequence[Group[Credited]], *, step: int, progress: Callable[[int, int], None] = lambda _done, _total: None
     ) -> dict[str, float]:
         """epochs × minibatches optimizer updates from one step's rollouts; gives the metrics."""
-        rollouts = [r for g in groups for r in g if r.num_policy_tokens]
+        bundles = self._bundles(groups)
         means = Means()
-        done, tokens, total = 0, 0, self.settings.epochs * len(rollouts)
+        done, tokens, total = 0, 0, self.settings.epochs * sum(map(len, bundles))
         for epoch in range(self.settings.epochs):
-            for number, minibatch in enumerate(self._minibatches(rollouts, step, epoch)):
+            for number, minibatch in enumerate(self._minibatches(bundles, step, epoch)):
                 first = epoch == 0 and number == 0
                 tokens += self._update(minibatch, means, first_pass=epoch == 0, first_update=first)
-                done += len(minibatch)
+                done += sum(map(len, minibatch))
                 progress(done, total)
-        if not rollouts:
+        if not bundles:
             means.add("learn/skipped_steps", 1.0)
         return {**means.report(), "learn/tokens": float(tokens)}
 
-    def _minibatches(self, rollouts: Sequence[Credited], step: int, epoch: int) -> list[list[Credited]]:
-        """An even split in an order of the epoch's own."""
-        order = np.random.default_rng(seeds.derive(self.seed, "minibatches", step, epoch)).permutation(len(rollouts))
-        pieces = np.array_split(order, self.settings.minibatches)
-        return [[rollouts[i] for i in sorted(piece)] for piece in pieces if len(piece)]
-
-    def _update(self, rollouts: Sequence[Credited], means: Means, *, first_pass: bool, first_update: bool) -> int:
-        """One optimizer update; gives the number of tokens computed."""
+    def without_update(self, groups: Sequence[Group[Credited]]) -> dict[str, float]:
+        """What the losses and their metrics are on these groups, with nothing moved: how recorded test data is evaluated."""
         import torch
 
-        weights = Weights(rollouts, self.settings)
-        losses = [named for named in self.losses if named.weight != 0]
-        computed = [r for r in rollouts if self._has_gradient(r)]
-        batches = pack.plan([pack.row_length(r) for r in computed], self.settings.tokens_per_microbatch)
-        for batch in batches:
-            members = [computed[i] for i in batch]
-            terms = self._forward(members, losses, means, first_pass=first_pass, first_update=first_update)
+        means = Means()
+        with torch.no_grad():
+            self._accumulate(self._bundles(groups), means, first_pass=True, first_update=False)
+        return means.report()
+
+    @property
+    def _losses(self) -> list[Named[Loss]]:
+        """Those in use."""
+        return [named for named in self.losses if named.weight != 0]
+
+    def _bundles(self, groups: Sequence[Group[Credited]]) -> list[Bundle]:
+        """What must not be split: whole groups if some loss compares their members, else every rollout by itself."""
+        whole = any(named.part.unit == "group" for named in self._losses)
+        written = [tuple(r for r in g if r.num_policy_tokens) for g in groups]
+        return [group for group in written if group] if whole else [(r,) for group in written for r in group]
+
+    def _minibatches(self, bundles: Sequence[Bundle], step: int, epoch: int) -> list[list[Bundle]]:
+        """An even split in an order of the epoch's own."""
+        order = np.random.default_rng(seeds.derive(self.seed, "minibatches", step, epoch)).permutation(len(bundles))
+        pieces = np.array_split(order, self.settings.minibatches)
+        return [[bundles[i] for i in sorted(piece)] for piece in pieces if len(piece)]
+
+    def _update(self, bundles: Sequence[Bundle], means: Means, *, first_pass: bool, first_update: bool) -> int:
+        """One optimizer update; gives the number of tokens computed."""
+        tokens = self._accumulate(bundles, means, first_pass=first_pass, first_update=first_update)
+        self._step(means)
+        return tokens
+
+    def _accumulate(self, bundles: Sequence[Bundle], means: Means, *, first_pass: bool, first_update: bool) -> int:
+        """The objective's gradient (where gradients are enabled), micro-batch by micro-batch; gives the number of tokens computed."""
+        import torch
+
+        weights = Weights(bundles, self.settings)
+        computed = [bundle for bundle in bundles if self._has_gradient(bundle)]
+        to_the_end = self._reads("score")
+        lengths = [[pack.row_length(r, to_the_end=to_the_end) for r in bundle] for bundle in computed]
+        for indices in pack.plan(lengths, self.settings.tokens_per_microbatch):
+            batch = [computed[i] for i in indices]
+            terms = self._forward(batch, means, first_pass=first_pass, first_update=first_update)
             objective = torch.zeros((), dtype=terms[0].dtype, device=terms[0].device)
-            for named, term in zip(losses, terms, strict=True):
-                weight = weights.of(members, named.part.unit, term)
-                value = (term * weight).sum() / weights.total(named.part.unit)
+            for named, term in zip(self._losses, terms, strict=True):
+                value = (term * weights.of(batch, named.part, term)).sum() / weights.total(named.part)
                 means.add(f"losses/{named.name}", value.detach(), 0.0)
                 objective = objective + named.weight * value
-            torch.autograd.backward(objective)
-        for named in losses:
+            if torch.is_grad_enabled():
+                torch.autograd.backward(objective)
+        for named in self._losses:
             means.add(f"losses/{named.name}", 0.0, 1.0)
-        means.add("learn/computed_rollouts", len(computed), len(rollouts))
-        self._step(means)
-        return sum(pack.row_length(r) for r in computed)
+        means.add("learn/computed_rollouts", sum(map(len, computed)), sum(map(len, bundles)))
+        return sum(map(sum, lengths))
 
-    def _has_gradient(self, rollout: Credited) -> bool:
-        """Whether the rollout can move anything: it still counts in every divisor if not, but is not computed."""
-        silent = all(getattr(named.part, "silent_without_advantage", False) for named in self.losses if named.weight != 0)
-        return not silent or bool(np.any(rollout.advantage[rollout.policy_mask] != 0))
+    def _has_gradient(self, bundle: Bundle) -> bool:
+        """Whether it can move anything: it still counts in every divisor if not, but is not computed."""
+        silent = all(getattr(named.part, "silent_without_advantage", False) for named in self._losses)
+        return not silent or any(bool(np.any(r.advantage[r.policy_mask] != 0)) for r in bundle)
 
-    def _forward(
-        self, rollouts: Sequence[Credited], losses: Sequence[Named[Loss]], means: Means, *, first_pass: bool, first_update: bool
-    ) -> list[torch.Tensor]:
+    def _reads(self, need: str) -> bool:
+        return any(need in getattr(named.part, "needs", ()) for named in self._losses)
+
+    @property
+    def _reads_policy(self) -> bool:
+        return any(getattr(named.part, "reads_policy", True) for named in self._losses)
+
+    def _forward(self, bundles: Sequence[Bundle], means: Means, *, first_pass: bool, first_update: bool) -> list[torch.Tensor]:
         """The undivided terms of every loss in use, on one micro-batch."""
-        rows = pack.rows(rollouts)
-        hidden = at_positions(self.policy, rows)
-        logp, entropy = token_logp(
-            self.policy,
-            hidden,
-            rows.target_N.to(hidden.device),
-            temperature=self.temperature,
-            chunk=self.settings.logits_chunk,
-        )
-        values = None
-        if self.critic is not None:
-            values = self.critic.values(rows.ids_BT, rows.positions_BT, rows.row_N, rows.column_N, hidden)
-        batch = _loss_batch(rollouts, rows, logp, entropy, values)
-        if first_pass:
-            _policy_metrics(means, rollouts, batch, first_update=first_update)
+        batch = self._loss_batch(bundles)
+        if first_pass and self._reads_policy:
+            _policy_metrics(means, [r for bundle in bundles for r in bundle], batch, first_update=first_update)
+        units = {"token": len(batch.rollout_N), "rollout": batch.num_rollouts, "group": batch.num_groups}
         terms = []
-        for named in losses:
+        for named in self._losses:
             found = named.part.terms(batch)
-            expected = batch.num_rollouts if named.part.unit == "rollout" else len(batch.logp_N)
+            expected = units[named.part.unit]
             if tuple(found.term.shape) != (expected,):
                 raise TypeError(
                     f"loss '{named.name}' gave terms of shape {tuple(found.term.shape)}; expected ({expected},), one a {named.part.unit}, "
@@ -125,6 +148,50 @@ class Learner:
             for name, per_unit in found.metrics.items():
                 means.add_all(f"{named.name}/{name}", per_unit)
         return terms
+
+    def _loss_batch(self, bundles: Sequence[Bundle]) -> LossBatch:
+        """One forward pass of what the losses read."""
+        import torch
+
+        rollouts = [r for bundle in bundles for r in bundle]
+        to_the_end = self._reads("score")
+        rows = pack.rows(rollouts, to_the_end=to_the_end)
+        hidden = at_positions(self.policy, rows)
+        row, column, target = (x.to(hidden.device) for x in (rows.row_N, rows.column_N, rows.target_N))
+        values = None if self.critic is None else self.critic.values(rows.ids_BT, rows.positions_BT, row, column, hidden)
+        score = None
+        if to_the_end:
+            inside, ends = pack.split_ends(rollouts)
+            inside, ends = inside.to(hidden.device), ends.to(hidden.device)
+            assert values is not None
+            values, score = values[inside], values[ends]
+            hidden, row, target = hidden[inside], row[inside], target[inside]
+        if self._reads_policy:
+            logp, entropy = token_logp(self.policy, hidden, target, temperature=self.temperature, chunk=self.settings.logits_chunk)
+        else:
+            logp = entropy = torch.full((len(target),), torch.nan, device=hidden.device)
+
+        def gathered(name: str) -> torch.Tensor | None:
+            arrays = [getattr(r, name) for r in rollouts]
+            return None if arrays[0] is None else pack.gather(rollouts, arrays, logp.dtype).to(logp.device)
+
+        old_logp, advantage = gathered("old_logp"), gathered("advantage")
+        assert advantage is not None
+        return LossBatch(
+            logp_N=logp,
+            old_logp_N=logp.detach() if old_logp is None else old_logp,
+            rollout_N=row,
+            num_rollouts=len(rollouts),
+            group_R=torch.repeat_interleave(torch.tensor([len(bundle) for bundle in bundles])).to(logp.device),
+            num_groups=len(bundles),
+            advantage_N=advantage,
+            ref_logp_N=gathered("ref_logp"),
+            entropy_N=entropy,
+            value_N=values,
+            old_value_N=gathered("value"),
+            return_N=gathered("returns"),
+            score_R=score,
+        )
 
     def _step(self, means: Means) -> None:
         import torch
@@ -155,52 +222,41 @@ class Weights:
     fixed_length   1                        rollouts × fixed_length
     =============  =======================  =============================
 
-    A loss over rollouts counts every rollout once and is divided by the rollouts.
+    A loss over rollouts counts every rollout once and is divided by the rollouts, one over groups by the groups. What a loss does
+    not count (its ``counts``) has weight 0 and is not in its divisor.
     """
 
-    def __init__(self, rollouts: Sequence[Credited], settings: Learn) -> None:
+    def __init__(self, bundles: Sequence[Bundle], settings: Learn) -> None:
+        self._bundles = bundles
         self._aggregation = settings.aggregation
         self._fixed_length = settings.fixed_length or 0
-        self._num_rollouts = len(rollouts)
-        self._num_tokens = sum(r.num_policy_tokens for r in rollouts)
 
-    def of(self, rollouts: Sequence[Credited], unit: Literal["token", "rollout"], term: torch.Tensor) -> torch.Tensor:
+    def of(self, bundles: Sequence[Bundle], loss: Loss, term: torch.Tensor) -> torch.Tensor:
         """The weight of every element of ``term``."""
         import torch
 
-        if unit == "rollout" or self._aggregation != "sequence_mean":
+        if loss.unit == "group":
             return torch.ones_like(term)
-        lengths = np.array([r.num_policy_tokens for r in rollouts])
-        return torch.from_numpy(np.repeat(1.0 / lengths, lengths)).to(term)
+        rollouts = [r for bundle in bundles for r in bundle]
+        weight = np.array([float(_counts(loss, r)) for r in rollouts])
+        if loss.unit == "token":
+            lengths = np.array([r.num_policy_tokens for r in rollouts])
+            weight = np.repeat(weight / lengths if self._aggregation == "sequence_mean" else weight, lengths)
+        return torch.from_numpy(weight).to(term)
 
-    def total(self, unit: Literal["token", "rollout"]) -> float:
-        """The divisor."""
-        if unit == "rollout" or self._aggregation == "sequence_mean":
-            return self._num_rollouts
-        return self._num_tokens if self._aggregation == "token_mean" else self._num_rollouts * self._fixed_length
+    def total(self, loss: Loss) -> float:
+        """The divisor; 1 if nothing counts."""
+        if loss.unit == "group":
+            return len(self._bundles)
+        lengths = [r.num_policy_tokens for bundle in self._bundles for r in bundle if _counts(loss, r)]
+        if loss.unit == "rollout" or self._aggregation == "sequence_mean":
+            return len(lengths) or 1
+        return (sum(lengths) if self._aggregation == "token_mean" else len(lengths) * self._fixed_length) or 1
 
 
-def _loss_batch(
-    rollouts: Sequence[Credited], rows: pack.Rows, logp: torch.Tensor, entropy: torch.Tensor, values: torch.Tensor | None
-) -> LossBatch:
-    def gathered(name: str) -> torch.Tensor | None:
-        arrays = [getattr(r, name) for r in rollouts]
-        return None if arrays[0] is None else pack.gather(rollouts, arrays, logp.dtype).to(logp.device)
-
-    old_logp, advantage = gathered("old_logp"), gathered("advantage")
-    assert advantage is not None
-    return LossBatch(
-        logp_N=logp,
-        old_logp_N=logp.detach() if old_logp is None else old_logp,
-        rollout_N=rows.row_N.to(logp.device),
-        num_rollouts=len(rollouts),
-        advantage_N=advantage,
-        ref_logp_N=gathered("ref_logp"),
-        entropy_N=entropy,
-        value_N=values,
-        old_value_N=gathered("value"),
-        return_N=gathered("returns"),
-    )
+def _counts(loss: Loss, rollout: Credited) -> bool:
+    counts = getattr(loss, "counts", None)
+    return counts is None or bool(counts(rollout))
 
 
 def _policy_metrics(means: Means, rollouts: Sequence[Credited], batch: LossBatch, *, first_update: bool) -> None:

@@ -41,13 +41,13 @@ def measure(
     found: list[dict[str, object]] = [{} for _ in rollouts]
     if needs:
         to_the_end = "value" in needs
-        batches = pack.plan([pack.row_length(r, to_the_end=to_the_end) for r in rollouts], settings.tokens_per_microbatch)
+        batches = pack.plan([[pack.row_length(r, to_the_end=to_the_end)] for r in rollouts], settings.tokens_per_microbatch)
         for number, batch in enumerate(batches):
             for index, values in zip(batch, passes.of([rollouts[i] for i in batch]), strict=True):
                 found[index] = values
             progress(number + 1, len(batches))
     measured = [
-        promote(Measured, rollout, token_reward=outcome_reward(rollout), **values)
+        promote(Measured, rollout, token_reward=placed_reward(rollout), **values)
         for rollout, values in zip(rollouts, found, strict=True)
     ]
     for penalty in penalties:
@@ -58,13 +58,29 @@ def measure(
     return [Group(id=g.id, task=g.task, members=tuple(next(members) for _ in g)) for g in groups]
 
 
-def outcome_reward(rollout: Scored) -> FloatArray:
-    """[L] the rollout's reward on its last policy token, 0 elsewhere (wherever an observation may come after it)."""
-    reward = np.zeros(len(rollout.tokens))
+def placed_reward(rollout: Scored) -> FloatArray:
+    """[L] what sources gave to a turn on that turn's last token, the rest of the reward on the rollout's last policy token, 0 elsewhere
+    (wherever an observation may come after it)."""
+    placed = np.zeros(len(rollout.tokens))
     written = np.flatnonzero(rollout.policy_mask)
-    if len(written) and rollout.reward is not None:
-        reward[written[-1]] = rollout.reward
-    return reward
+    if not len(written) or rollout.reward is None:
+        return placed
+    placed[written[-1]] = rollout.reward
+    for value, end in zip(rollout.turn_rewards or (), _ends_by_turn(rollout), strict=False):
+        if end is not None:
+            placed[end] += value
+            placed[written[-1]] -= value
+    return placed
+
+
+def _ends_by_turn(rollout: Rollout) -> list[int | None]:
+    """Index of every turn's last token; None for a turn without any that the policy is trained on."""
+    ends = np.cumsum([len(s.tokens) for s in rollout.segments]) - 1
+    return [
+        int(end) if len(s.tokens) and rollout.policy_mask[end] else None
+        for end, s in zip(ends, rollout.segments, strict=True)
+        if s.writer == "policy"
+    ]
 
 
 class Passes:
@@ -111,7 +127,7 @@ class Passes:
 
     def _store(self, found: list[dict[str, object]], name: str, rollouts: Sequence[Rollout], values: torch.Tensor) -> None:
         if "value" in self.needs:  # one more position a row, its end
-            values, _ = _split_ends(rollouts, values)
+            values = values[pack.split_ends(rollouts)[0].to(values.device)]
         for slot, array in zip(found, pack.scatter(rollouts, values), strict=True):
             slot[name] = array
 
@@ -120,8 +136,8 @@ class Passes:
     ) -> None:
         assert self.critic is not None
         values = self.critic.values(rows.ids_BT, rows.positions_BT, rows.row_N, rows.column_N, hidden)
-        inside, ends = _split_ends(rollouts, values)
-        for slot, array, end in zip(found, pack.scatter(rollouts, inside), ends.tolist(), strict=True):
+        inside, ends = (where.to(values.device) for where in pack.split_ends(rollouts))
+        for slot, array, end in zip(found, pack.scatter(rollouts, values[inside]), values[ends].tolist(), strict=True):
             slot["value"] = array
             slot["bootstrap_value"] = end
 
@@ -130,13 +146,3 @@ def at_positions(model: LanguageModel, rows: pack.Rows) -> torch.Tensor:
     """[N, H] the model's hidden states where a policy token is predicted."""
     hidden_BTH = model.hidden(rows.ids_BT, rows.positions_BT)
     return hidden_BTH[rows.row_N.to(hidden_BTH.device), rows.column_N.to(hidden_BTH.device)]
-
-
-def _split_ends(rollouts: Sequence[Rollout], values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Values at policy positions and those at each row's end, which follow a row's policy positions."""
-    import torch
-
-    ends = torch.tensor(np.cumsum([r.num_policy_tokens + 1 for r in rollouts]) - 1)
-    keep = torch.ones(len(values), dtype=torch.bool)
-    keep[ends] = False
-    return values[keep.to(values.device)], values[ends.to(values.device)]

@@ -18,7 +18,8 @@ learn/computed_rollouts        rollouts: those that could move anything (metrics
 learn/tokens                   a sum: tokens computed in all passes of the learn stage
 learn/skipped_updates          updates: nothing to learn from, or a gradient that is not finite
 groups/informative             groups: members differ in reward
-groups/left_out                groups: too few members with a reward
+groups/left_out                groups: too few members with a reward, or left out by a filter
+rollout/left_out               rollouts: as above, singly or with their group
 rollout/truncated, /failed …   rollouts; counters of the environment (turns, search_calls …) are means over rollouts
 speed/<phase>_tokens_per_second  tokens the phase computed over its seconds
 share/outside_stages           step time outside generate, score, measure and learn
@@ -97,11 +98,13 @@ def of_rollouts(groups: Sequence[Group[Scored]]) -> dict[str, float]:
 
 
 def of_groups(groups: Sequence[Group[Scored]], kept: Sequence[Group[Scored]]) -> dict[str, float]:
-    """How many groups had something to say: ``kept`` are those with enough rewards."""
+    """How many groups had something to say: ``kept`` are those that the step goes on with."""
     means = Means()
     for _ in groups:
         means.add("groups/left_out", 0.0)
     means.add("groups/left_out", len(groups) - len(kept), 0.0)
+    played = sum(map(len, groups))
+    means.add("rollout/left_out", played - sum(map(len, kept)), played)
     for group in kept:
         means.add("groups/informative", len({r.reward for r in group}) > 1)
     return means.report()

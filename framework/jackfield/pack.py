@@ -34,18 +34,20 @@ class Rows:
     target_N: torch.Tensor
 
 
-def plan(lengths: Sequence[int], tokens: int) -> list[list[int]]:
-    """Micro-batches as lists of indices: longest first, rows of like length together, rows × longest ≤ ``tokens``.
+def plan(lengths: Sequence[Sequence[int]], tokens: int) -> list[list[int]]:
+    """Micro-batches as lists of indices into ``lengths``, where an entry holds the row lengths of what must stay together.
 
-    A row longer than ``tokens`` gets a micro-batch of its own. The order depends on lengths and indices only.
+    Longest first, so that rows of like length meet; rows × longest ≤ ``tokens``. An entry that is larger by itself gets a
+    micro-batch of its own. The order depends on lengths and indices only.
     """
     batches: list[list[int]] = []
-    longest = 0
-    for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-        if not batches or (len(batches[-1]) + 1) * longest > tokens:
+    rows, longest = 0, 0
+    for index in sorted(range(len(lengths)), key=lambda i: (-max(lengths[i]), i)):
+        if not batches or (rows + len(lengths[index])) * longest > tokens:
             batches.append([])
-            longest = max(lengths[index], 1)
+            rows, longest = 0, max(1, *lengths[index])
         batches[-1].append(index)
+        rows += len(lengths[index])
     return batches
 
 
@@ -85,6 +87,16 @@ def rows(rollouts: Sequence[Rollout], *, to_the_end: bool = False) -> Rows:
         column_N=torch.from_numpy(np.concatenate(column)),
         target_N=torch.from_numpy(np.concatenate(target).astype(np.int64)),
     )
+
+
+def split_ends(rollouts: Sequence[Rollout]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where, among the positions of ``rows(…, to_the_end=True)``, the policy's tokens are [N] (as a mask) and the rows' ends [B]."""
+    import torch
+
+    ends = torch.tensor(np.cumsum([r.num_policy_tokens + 1 for r in rollouts]) - 1)
+    inside = torch.ones(sum(r.num_policy_tokens + 1 for r in rollouts), dtype=torch.bool)
+    inside[ends] = False
+    return inside, ends
 
 
 def gather(rollouts: Sequence[Rollout], arrays: Iterable[FloatArray], dtype: torch.dtype) -> torch.Tensor:

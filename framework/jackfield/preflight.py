@@ -15,7 +15,8 @@ _SHOWN = 20
 
 
 def playable_tasks(corridor: Corridor) -> tuple[Sequence[Task], Sequence[Task]]:
-    """The training and test tasks the run needs, those that the environment and the engine can play.
+    """The training and test tasks the run needs, those that the environment and the engine can play and the reward
+    sources can judge.
 
     Raises DataError listing the rows that cannot be played, or leaves them out if the recipe says ``unplayable = "skip"``; raises
     UserError for a split without tasks.
@@ -44,7 +45,8 @@ def _kept(corridor: Corridor, tasks: Sequence[Task], tokenizer: Tokenizer) -> Se
 
 
 def _problems(corridor: Corridor, task: Task, tokenizer: Tokenizer) -> Iterator[Problem]:
-    checks = [getattr(part, "check_task", None) for part in (corridor.environment, corridor.engine)]
+    parts = [corridor.environment, corridor.engine, *(reward.part for reward in corridor.rewards)]
+    checks = [getattr(part, "check_task", None) for part in parts]
     for check in checks:
         message = check(task, tokenizer) if check is not None else None
         if message is not None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from attrs import frozen
+
 from jackfield import seeds
 from jackfield.errors import EngineFailure, UserError
+from jackfield.eventloop import RunAsync
 from jackfield.stages import Engine, Environment, Session, Tokenizer, Tool, Turn
 from jackfield.types import Finish, FinishReason, Group, IntArray, Message, Observation, Rollout, Segment, Task
 
@@ -132,30 +136,39 @@ class Episode:
         self._num_tokens += len(segment.tokens)
 
 
+@frozen(kw_only=True, eq=False)
+class Players:
+    """Who plays: the same for every rollout of a run."""
+
+    environment: Environment
+    engine: Engine
+    tokenizer: Tokenizer
+    tools: Mapping[str, Tool]
+    run_seed: int
+    run: RunAsync = asyncio.run
+
+
 def play(
+    players: Players,
     tasks: Sequence[Task],
     *,
     step: int,
     group_size: int,
-    environment: Environment,
-    engine: Engine,
-    tokenizer: Tokenizer,
-    tools: Mapping[str, Tool],
-    run_seed: int,
     temperature: float,
+    earlier: Sequence[Group[Rollout]] = (),
     concurrency: int | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> list[Group[Rollout]]:
     """Groups of ``group_size`` rollouts, in the order of ``tasks``.
 
     Every rollout draws from a generator seeded by (run seed, step, task id, member), so the result does not depend on
-    how the engine batches or which rollout ends first. A task drawn twice in a step gives two groups with different seeds.
+    how the engine batches or which rollout ends first. A task drawn twice in a step gives two groups with different seeds;
+    ``earlier`` are the groups that the step has played already.
     A rollout that fails is a rollout with ``Finish("failed", …)``; only a UserError and an EngineFailure are raised.
     """
+    slots = asyncio.Semaphore(concurrency or max(len(tasks) * group_size, 1))
     try:
-        return asyncio.run(
-            _play(tasks, step, group_size, environment, engine, tokenizer, tools, run_seed, temperature, concurrency, progress)
-        )
+        return players.run(_play(players, tasks, step, group_size, temperature, earlier, slots, progress))
     except ExceptionGroup as failures:
         first = failures.subgroup((UserError, EngineFailure))
         if first is None:
@@ -164,22 +177,18 @@ def play(
 
 
 async def _play(
+    players: Players,
     tasks: Sequence[Task],
     step: int,
     group_size: int,
-    environment: Environment,
-    engine: Engine,
-    tokenizer: Tokenizer,
-    tools: Mapping[str, Tool],
-    run_seed: int,
     temperature: float,
-    concurrency: int | None,
+    earlier: Sequence[Group[Rollout]],
+    slots: asyncio.Semaphore,
     progress: Callable[[int, int], None],
 ) -> list[Group[Rollout]]:
     total = len(tasks) * group_size
     done = 0
-    slots = asyncio.Semaphore(concurrency or max(total, 1))
-    drawn: dict[str, int] = {}
+    drawn = Counter(group.task.id for group in earlier)
 
     async def one(task: Task, member: int, group: str, repeat: int) -> Rollout:
         nonlocal done
@@ -188,16 +197,16 @@ async def _play(
                 task=task,
                 member=member,
                 group=group,
-                tokenizer=tokenizer,
-                engine=engine,
-                tools=tools,
-                seed=seeds.derive(run_seed, step, task.id, repeat, member),
+                tokenizer=players.tokenizer,
+                engine=players.engine,
+                tools=players.tools,
+                seed=seeds.derive(players.run_seed, step, task.id, repeat, member),
                 temperature=temperature,
             )
             try:
-                rollout = await environment.play(episode)
+                rollout = await players.environment.play(episode)
                 if not isinstance(rollout, Rollout):
-                    raise TypeError(f"{type(environment).__name__}.play() gave {rollout!r} where a Rollout is expected")
+                    raise TypeError(f"{type(players.environment).__name__}.play() gave {rollout!r} where a Rollout is expected")
             except (UserError, EngineFailure):  # to be mended: a wrong row, a server that is gone, an engine out of memory
                 raise
             except Exception as error:  # an environment may be anyone's code; the failure is data and is counted
@@ -211,9 +220,9 @@ async def _play(
     pending: list[tuple[str, Task, list[Any]]] = []
     async with asyncio.TaskGroup() as running:
         for index, task in enumerate(tasks):
-            repeat = drawn.get(task.id, 0)
-            drawn[task.id] = repeat + 1
-            group = f"{step}/{index}"
+            repeat = drawn[task.id]
+            drawn[task.id] += 1
+            group = f"{step}/{len(earlier) + index}"
             members = [running.create_task(one(task, member, group, repeat)) for member in range(group_size)]
             pending.append((group, task, members))
     return [Group(id=group, task=task, members=tuple(m.result() for m in members)) for group, task, members in pending]

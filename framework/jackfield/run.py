@@ -12,13 +12,15 @@ from attrs import define
 from jackfield import checkpoint, seeds
 from jackfield.corridor import Corridor
 from jackfield.errors import Interrupted, StopRun
-from jackfield.evaluate import chosen_tasks, evaluate
+from jackfield.evaluate import chosen_tasks, evaluate, evaluate_recorded
+from jackfield.eventloop import RunAsync, one_loop
 from jackfield.learn import Learner
 from jackfield.machine import prepare_allocator
 from jackfield.preflight import playable_tasks
 from jackfield.report import RunInfo, StepReport
+from jackfield.rollout import Players
 from jackfield.run_folder import only_run_in, starting_checkpoint
-from jackfield.stages import LanguageModel, Tool
+from jackfield.stages import CRITIC, LanguageModel
 from jackfield.step import Held, take_step
 from jackfield.stopping import Stopping
 from jackfield.task_order import draw
@@ -29,22 +31,32 @@ if TYPE_CHECKING:
     from jackfield.types import Task
 
 
-def load_for_sampling(corridor: Corridor) -> tuple[LanguageModel, dict[str, Tool]]:
-    """What rollouts need: the policy, with the engine started, and the tools by name."""
+def load_for_sampling(corridor: Corridor, run_async: RunAsync) -> tuple[LanguageModel, Players]:
+    """What rollouts and their judgement need: the policy, with the engine started, the tools by name, the reward sources."""
     prepare_allocator()
     for tool in corridor.tools:
         tool.part.prepare()
     policy = corridor.model.load()
     corridor.engine.start(policy, policy.tokenizer)
-    return policy, {tool.part.name: tool.part for tool in corridor.tools}
+    for reward in corridor.rewards:
+        if hasattr(reward.part, "prepare"):
+            reward.part.prepare(policy.tokenizer)
+    return policy, Players(
+        environment=corridor.environment,
+        engine=corridor.engine,
+        tokenizer=policy.tokenizer,
+        tools={tool.part.name: tool.part for tool in corridor.tools},
+        run_seed=corridor.run.seed,
+        run=run_async,
+    )
 
 
-def load(corridor: Corridor) -> Held:
-    """Load or build everything the corridor needs: tools, policy, engine, reference, critic, optimizer."""
-    policy, tools = load_for_sampling(corridor)
+def load(corridor: Corridor, run_async: RunAsync) -> Held:
+    """Load or build everything the corridor needs: tools, policy, engine, reward sources, reference, critic, optimizer."""
+    policy, players = load_for_sampling(corridor, run_async)
     needs = corridor.needs
     reference = policy.reference() if "ref_logp" in needs else None
-    critic = corridor.critic if "value" in needs else None
+    critic = corridor.critic if needs & CRITIC else None
     if critic is not None:
         critic.start(policy, seeds.derive(corridor.run.seed, "critic"))
     torch_optimizer = corridor.optimizer.build(policy.parameters(), critic.parameters() if critic is not None else [])
@@ -59,14 +71,7 @@ def load(corridor: Corridor) -> Held:
         seed=corridor.run.seed,
         num_updates=corridor.run.steps * corridor.updates_per_step,
     )
-    return Held(
-        tokenizer=policy.tokenizer,
-        tools=tools,
-        policy=policy,
-        reference=reference,
-        critic=critic,
-        learner=learner,
-    )
+    return Held(players=players, policy=policy, reference=reference, critic=critic, learner=learner)
 
 
 def run(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool = False) -> Path:
@@ -76,13 +81,13 @@ def run(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool = False)
     """
     corridor = recipe.corridor
     train, test = playable_tasks(corridor)
-    with only_run_in(folder):
+    with only_run_in(folder), one_loop(corridor.at_work) as run_async:
         first = starting_checkpoint(recipe, plugins, folder, resume=resume)
         recipe.write_frozen(folder)
-        held = load(corridor)
+        held = load(corridor, run_async)
         state = checkpoint.State(step=0, update=0, drawn=0)
         if first is not None:
-            state = checkpoint.restore(first, held)
+            state = checkpoint.restore(first, held, corridor.stateful())
             corridor.engine.refresh(held.policy.policy_version)
         info = RunInfo(
             title=corridor.run.title,
@@ -165,25 +170,35 @@ class Loop:
             self.plugins.tell("jackfield_run_end", run=self.info, error=error)
 
     def _step(self) -> None:
-        count = self.corridor.run.tasks_per_step
-        tasks = draw(self.train, seed=self.corridor.run.seed, drawn=self.state.drawn, count=count)
-        report = take_step(self.corridor, self.held, tasks, self.state.step, self._progress)
-        self.state = checkpoint.State(step=self.state.step + 1, update=self.held.learner.update, drawn=self.state.drawn + count)
+        drawn = self.state.drawn
+
+        def next_tasks(count: int) -> Sequence[Task]:
+            nonlocal drawn
+            drawn += count
+            return draw(self.train, seed=self.corridor.run.seed, drawn=drawn - count, count=count)
+
+        report = take_step(self.corridor, self.held, next_tasks, self.state.step, self._progress)
+        learning = self.corridor.stateful()
+        for part in learning.values():
+            if hasattr(part, "after_step"):
+                part.after_step(report.metrics)
+        self.state = checkpoint.State(
+            step=self.state.step + 1,
+            update=self.held.learner.update,
+            drawn=drawn,
+            components={place: part.state() for place, part in learning.items()},
+        )
         self._report(report)
 
     def _evaluate(self, stopping: Stopping) -> None:
         if not self.corridor.evaluate.enabled:
             return
-        tasks = chosen_tasks(self.corridor, self.test)
+        tasks, step = chosen_tasks(self.corridor, self.test), self.state.step
         with stopping.at_once():
-            report = evaluate(
-                self.corridor,
-                tasks,
-                step=self.state.step,
-                tokenizer=self.held.tokenizer,
-                tools=self.held.tools,
-                progress=self._progress,
-            )
+            if self.corridor.engine.samples:
+                report = evaluate(self.corridor, self.held.players, tasks, step=step, progress=self._progress)
+            else:
+                report = evaluate_recorded(self.corridor, self.held, tasks, step=step, progress=self._progress)
         self._report(report)
 
     def _report(self, report: StepReport) -> None:

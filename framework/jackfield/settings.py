@@ -22,6 +22,11 @@ class Run:
         help="rows that cannot be played (a prompt longer than the rollout may be): stop before anything loads, or leave them out",
     )
     group_size: int = option(1, help="rollouts per task", check=at_least(1))
+    refill_rounds: int = option(
+        0,
+        help="where filters or failures left fewer groups than tasks_per_step: play as many further tasks, so many times at most",
+        check=at_least(0),
+    )
 
 
 @frozen(kw_only=True)

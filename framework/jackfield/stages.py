@@ -2,10 +2,14 @@
 
 One step is a straight corridor; each stage takes one type and gives the next::
 
-    data ──Task──▶ rollout ──Rollout──▶ reward ──Scored──▶ measure ──Measured──▶ advantage ──Credited──▶ pack ▶ learn ▶ report
+    data ──Task──▶ rollout ──Rollout──▶ reward ──Scored──▶ (filters) measure ──Measured──▶ advantage ──Credited──▶ pack ▶ learn ▶ report
 
 What stands in the corridor is chosen by the recipe, one protocol below a kind of component. A component is an attrs class (see
 ``component.py``); it may declare ``needs``, a set (or property) of names out of ``NEEDS``, and only what is needed is computed and held.
+
+Filters, advantages, penalties and losses may learn from step to step (a running baseline, an adaptive coefficient). Such a component has
+``state() -> dict[str, float]`` and ``restore(state)``, which checkpoints keep, and may have ``after_step(metrics)``, called with the
+metrics of every finished step.
 
 Axes: B rows, T tokens of a row, N policy tokens of a micro-batch (flat), R rollouts of a micro-batch, L tokens of one rollout,
 H hidden size, V vocabulary. Log-probabilities are natural logarithms (nats).
@@ -29,6 +33,7 @@ from jackfield.types import (
     Observation,
     Passage,
     Rollout,
+    Scored,
     Task,
     Verdict,
 )
@@ -39,9 +44,12 @@ if TYPE_CHECKING:
     from jackfield.report import RunInfo, StepReport
     from jackfield.rollout import Episode
 
-NEEDS = frozenset({"old_logp", "ref_logp", "value", "returns"})
+NEEDS = frozenset({"old_logp", "ref_logp", "value", "returns", "score"})
 """What a component may ask for. ``old_logp``: the policy's log-probs before this step's first update. ``ref_logp``: a frozen reference.
-``value``: a critic. ``returns``: an advantage estimator that gives the critic's targets."""
+``value``: a critic. ``returns``: an advantage estimator that gives the critic's targets. ``score``: a critic, read once a rollout, at
+its last token (only losses may ask for it)."""
+CRITIC = frozenset({"value", "score"})
+"""What a critic is held for."""
 
 
 # ---------------------------------------------------------------------------------------------------------------- data
@@ -114,6 +122,11 @@ class Tokenizer(Protocol):
     @property
     def eos_id(self) -> int:
         """Ends an assistant turn."""
+        ...
+
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        """``eos_id`` and whatever else ends a turn when it is sampled (a base model ends texts, not turns, with another token)."""
         ...
 
     def encode(self, text: str) -> IntArray:
@@ -192,10 +205,33 @@ class Engine(Protocol):
 
 
 class Reward(Protocol):
-    """Judges a rollout. May be slow or remote: ``judge`` may also be ``async def`` and is called for all rollouts concurrently."""
+    """Judges a rollout. May be slow or remote: ``judge`` may also be ``async def`` and is called for all rollouts concurrently.
+
+    A source may also have
+
+    - ``judge_all(rollouts) -> Sequence[Verdict]`` (or ``async``), used instead of ``judge``: one verdict a rollout for all of a step,
+      for a model that computes in batches;
+    - ``prepare(tokenizer)``: load what judging needs; called once, before the first step, with the policy's tokenizer;
+    - ``close()`` (or ``async``): let go of it at the end of the run;
+    - ``check_task(task, tokenizer) -> str | None``: why it could never judge a task (a gold answer that does not parse), asked for
+      every row before anything loads.
+
+    All calls of a run happen in one event loop, so a source may keep an async client.
+    """
 
     def judge(self, rollout: Rollout) -> Verdict:
         """Score, abstention or error; an exception becomes an error naming this source. Read ``rollout.completion``, never the prompt."""
+        ...
+
+
+class Filter(Protocol):
+    """Leaves scored rollouts out of the rest of the step (truncated ones, groups that say nothing); it changes none."""
+
+    def keep(self, groups: Sequence[Group[Scored]]) -> list[Group[Scored]]:
+        """The groups in their order with the members kept in theirs; a group may be left out whole. Every rollout has a reward.
+
+        Where a filter leaves fewer groups than ``tasks_per_step``, the step plays as many more tasks, ``refill_rounds`` times at most.
+        """
         ...
 
 
@@ -320,16 +356,20 @@ class Advantage(Protocol):
 class LossBatch:
     """What a loss may look at: flat vectors over the N policy tokens of a micro-batch, and which rollout each belongs to.
 
-    There is nothing to mask: tokens the policy did not write are not here.
+    There is nothing to mask: tokens the policy did not write are not here. The rollouts of a group lie side by side, in the order in
+    which the advantage estimator gave them.
     """
 
     logp_N: torch.Tensor
-    """Of the current policy, at the sampling temperature, with gradient."""
+    """Of the current policy, at the sampling temperature, with gradient. NaN if every loss says ``reads_policy = False``."""
     old_logp_N: torch.Tensor
     """Before the step's first update (the detached ``logp_N`` where a step has only one update)."""
     rollout_N: torch.Tensor
     """Index of the token's rollout in the micro-batch, 0 … R-1."""
     num_rollouts: int
+    group_R: torch.Tensor
+    """Index of the rollout's group in the micro-batch, 0 … G-1. Groups are only whole here if some loss has unit "group"."""
+    num_groups: int
     advantage_N: torch.Tensor
     entropy_N: torch.Tensor
     """Of the current policy's distribution at every token, with gradient."""
@@ -338,6 +378,22 @@ class LossBatch:
     """Of the current critic, with gradient."""
     old_value_N: torch.Tensor | None = None
     return_N: torch.Tensor | None = None
+    score_R: torch.Tensor | None = None
+    """Of the current critic at every rollout's last token, with gradient."""
+
+    def sum_by_rollout(self, values_N: torch.Tensor) -> torch.Tensor:
+        """[R] sums over every rollout's policy tokens."""
+        return values_N.new_zeros(self.num_rollouts).index_add(0, self.rollout_N, values_N)
+
+    def sum_by_group(self, values_R: torch.Tensor) -> torch.Tensor:
+        """[G] sums over every group's rollouts."""
+        return values_R.new_zeros(self.num_groups).index_add(0, self.group_R, values_R)
+
+    @property
+    def side_R(self) -> torch.Tensor:
+        """[R] +1 for rollouts whose advantage is positive, −1 where it is negative, 0 where it is 0: which side of a pair each is,
+        after an advantage estimator such as ``pairs``, which gives all tokens of a rollout one advantage."""
+        return self.sum_by_rollout(self.advantage_N).sign()
 
 
 @frozen(kw_only=True, eq=False)
@@ -345,22 +401,25 @@ class LossTerms:
     """What a loss gives back: one term a unit, undivided. The core weighs, sums and divides once per optimizer step."""
 
     term: torch.Tensor
-    """[N] if the loss's ``unit`` is "token", [R] if "rollout". Minimised."""
+    """[N] if the loss's ``unit`` is "token", [R] if "rollout", [G] if "group". Minimised."""
     metrics: Mapping[str, torch.Tensor] = field(factory=dict)
-    """Name → one detached value a unit ([N] or [R] or any length): reported as the mean over all of them in the step."""
+    """Name → one detached value a unit ([N], [R], [G] or any length): reported as the mean over all of them in the step."""
 
 
 class Loss(Protocol):
     """One term of the objective. Never divides, averages or sums over units.
 
-    Every loss also has the recipe key ``weight``, owned by the core. A loss whose term and gradient are 0 wherever the advantage
-    is 0 may say so by a class attribute ``silent_without_advantage = True``: rollouts without advantage are then not computed
-    (they still count in the divisor) if every loss of the recipe says it.
+    Every loss also has the recipe key ``weight``, owned by the core. Besides what the protocol asks for, a loss may have
+
+    - ``silent_without_advantage = True``: its term and gradient are 0 wherever the advantage is 0. If every loss of the recipe says
+      so, rollouts (with unit "group": groups) without any are not computed; they still count in the divisor.
+    - ``reads_policy = False``: it looks at no log-prob or entropy. If every loss says so, none is computed.
+    - ``counts(rollout) -> bool``: False leaves a rollout out of this loss's sum and divisor. Units "token" and "rollout" only.
     """
 
     @property
-    def unit(self) -> Literal["token", "rollout"]:
-        """What ``terms`` has one of."""
+    def unit(self) -> Literal["token", "rollout", "group"]:
+        """What ``terms`` has one of. With "group", whole groups meet in a micro-batch."""
         ...
 
     def terms(self, batch: LossBatch) -> LossTerms: ...

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
 from jackfield import metrics, rollout
-from jackfield.corridor import Corridor
+from jackfield.corridor import Corridor, Named
 from jackfield.learn import Learner
 from jackfield.measure import measure
 from jackfield.report import StepReport
 from jackfield.reward import require_some, score
-from jackfield.stages import Critic, LanguageModel, Tokenizer, Tool
+from jackfield.stages import Critic, Filter, LanguageModel
 from jackfield.types import Credited, Group, Scored, Task
 
 Progress = Callable[[str, int, int], None]
@@ -22,57 +22,47 @@ Progress = Callable[[str, int, int], None]
 class Held:
     """What a run keeps in memory: only what some part needs."""
 
-    tokenizer: Tokenizer
-    tools: Mapping[str, Tool]
+    players: rollout.Players
     policy: LanguageModel
     reference: LanguageModel | None
     critic: Critic | None
     learner: Learner
 
 
-def take_step(corridor: Corridor, held: Held, tasks: Sequence[Task], step: int, progress: Progress) -> StepReport:
-    """Play, judge, measure, credit, learn; gives what there is to report."""
+def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Task]], step: int, progress: Progress) -> StepReport:
+    """Play, judge, measure, credit, learn; gives what there is to report. ``draw`` gives the next so many tasks."""
     phase = metrics.Phases()
-
-    with phase("generate"):
-        played = rollout.play(
-            tasks,
-            step=step,
-            group_size=corridor.run.group_size,
-            environment=corridor.environment,
-            engine=corridor.engine,
-            tokenizer=held.tokenizer,
-            tools=held.tools,
-            run_seed=corridor.run.seed,
-            temperature=corridor.sampling.temperature,
-            progress=lambda done, total: progress("generate", done, total),
-        )
-    with phase("score"):
-        scored = score(played, corridor.rewards, lambda done, total: progress("score", done, total))
-        require_some(scored)
-        kept = scorable(scored, corridor.advantage.smallest_group)
-    with phase("measure"):
-        measured = measure(
-            kept,
-            needs=corridor.measured,
-            policy=held.policy,
-            reference=held.reference,
-            critic=held.critic,
-            penalties=corridor.penalties,
-            temperature=corridor.sampling.temperature,
-            settings=corridor.learn,
-            progress=lambda done, total: progress("measure", done, total),
-        )
-    credited = corridor.advantage.credit(measured)
+    scored: list[Group[Scored]] = []
+    kept: list[Group[Scored]] = []
+    for _ in range(1 + corridor.run.refill_rounds):
+        tasks = draw(corridor.run.tasks_per_step - len(kept))
+        with phase("generate"):
+            played = rollout.play(
+                held.players,
+                tasks,
+                step=step,
+                group_size=corridor.run.group_size,
+                temperature=corridor.sampling.temperature,
+                earlier=scored,
+                progress=lambda done, total: progress("generate", done, total),
+            )
+        with phase("score"):
+            judged = score(played, corridor.rewards, lambda done, total: progress("score", done, total), run=held.players.run)
+            require_some(judged)
+            scored += judged
+            kept += scorable(judged, corridor.advantage.smallest_group, corridor.filters)
+        if len(kept) >= corridor.run.tasks_per_step:
+            break
+    credited = assign_credit(corridor, held, kept, phase, progress)
     with phase("learn"):
         learned = held.learner.learn(credited, step=step, progress=lambda done, total: progress("learn", done, total))
         corridor.engine.refresh(held.policy.policy_version)
 
     seconds = phase.close()
-    written = sum(r.num_policy_tokens for g in played for r in g)
+    written = sum(r.num_policy_tokens for g in scored for r in g)
     tokens = {"generate": written, "score": written, "learn": learned["learn/tokens"]}
     if corridor.measured:
-        tokens["measure"] = metrics.num_tokens(r for g in credited for r in g)
+        tokens["measure"] = metrics.num_tokens(r for g in kept for r in g)
     return StepReport(
         kind="step",
         step=step + 1,
@@ -88,9 +78,33 @@ def take_step(corridor: Corridor, held: Held, tasks: Sequence[Task], step: int, 
     )
 
 
-def scorable(groups: Sequence[Group[Scored]], smallest_group: int) -> list[Group[Scored]]:
-    """The groups without members that have no reward (a failed rollout or verifier), and without groups left too small by that."""
+def assign_credit(
+    corridor: Corridor, held: Held, groups: Sequence[Group[Scored]], phase: metrics.Phases, progress: Progress
+) -> list[Group[Credited]]:
+    """Measure what chosen parts need, and let the advantage estimator say who earned what."""
+    with phase("measure"):
+        measured = measure(
+            groups,
+            needs=corridor.measured,
+            policy=held.policy,
+            reference=held.reference,
+            critic=held.critic,
+            penalties=corridor.penalties,
+            temperature=corridor.sampling.temperature,
+            settings=corridor.learn,
+            progress=lambda done, total: progress("measure", done, total),
+        )
+    return corridor.advantage.credit(measured)
+
+
+def scorable(
+    groups: Sequence[Group[Scored]], smallest_group: int, filters: Sequence[Named[Filter]] = ()
+) -> list[Group[Scored]]:
+    """The groups without members that have no reward (a failed rollout or verifier) or that a filter leaves out, and without groups
+    left too small by that."""
     kept = [Group(id=g.id, task=g.task, members=tuple(r for r in g if r.reward is not None)) for g in groups]
+    for named in filters:
+        kept = named.part.keep(kept)
     return [g for g in kept if len(g) >= max(smallest_group, 1)]
 
 

@@ -111,15 +111,21 @@ class Verdict:
     """What was read out of the completion."""
     extras: Mapping[str, float] = field(factory=dict)
     """Further numbers, logged as metrics of this source."""
+    turns: tuple[float, ...] | None = None
+    """How ``value`` is made up of the policy's turns, in their order (a tool call that failed costs the turn that made it); unset: all
+    of it was earned at the end. What the turns do not add up to is the last one's."""
 
     def __attrs_post_init__(self) -> None:
-        if not np.isfinite(self.value):
-            raise ValueError(f"the score is {self.value}")
+        for value in (self.value, *(self.turns or ())):
+            if not np.isfinite(value):
+                raise ValueError(f"the score is {value}")
 
     @classmethod
-    def score(cls, value: float, reason: str = "", parsed: str | None = None, **extras: float) -> Verdict:
+    def score(
+        cls, value: float, reason: str = "", parsed: str | None = None, turns: tuple[float, ...] | None = None, **extras: float
+    ) -> Verdict:
         """A judgement. Raises ValueError for a value that is not finite (a source that raises gives an error, never a score)."""
-        return cls(kind="score", value=float(value), reason=reason, parsed=parsed, extras=extras)
+        return cls(kind="score", value=float(value), reason=reason, parsed=parsed, turns=turns, extras=extras)
 
     @classmethod
     def abstain(cls, reason: str) -> Verdict:
@@ -194,6 +200,8 @@ class Scored(Rollout):
 
     verdicts: Mapping[str, Verdict]
     reward: float | None
+    turn_rewards: tuple[float, ...] | None = None
+    """The part of ``reward`` that sources gave to single turns: one number a turn of the policy; None if none did."""
 
 
 @frozen(kw_only=True, eq=False)

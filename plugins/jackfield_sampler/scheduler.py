@@ -218,7 +218,7 @@ class Scheduler:
                     writing.future.set_result(self._turn(writing, ended_by))
 
     def _end(self, writing: Writing) -> Literal["stop", "eos", "length"] | None:
-        if writing.tokens[-1] == self._tokenizer.eos_id:
+        if writing.tokens[-1] in self._tokenizer.eos_ids:
             return "eos"
         if writing.stops.completed_by(writing.tokens):
             return "stop"

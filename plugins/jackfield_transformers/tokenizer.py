@@ -22,6 +22,7 @@ class HfTokenizer:
     def __init__(self, inner: Any) -> None:
         self.inner = inner
         self.eos_id: int = _turn_end(inner)
+        self.eos_ids = frozenset({self.eos_id, self.eos_id if inner.eos_token_id is None else int(inner.eos_token_id)})
         self._bos_id = _sequence_start(inner)
 
     def encode(self, text: str) -> IntArray:

@@ -67,7 +67,7 @@ def test_the_first_link_runs_once(second: Recipe, plugins: Plugins, tmp_path: Pa
     assert again.corridor.model == ready.corridor.model
     assert (saved / "model" / "model.safetensors").stat().st_mtime_ns == written
     assert ["running it first" in said[0], "its result is there" in said[1]] == [True, True]
-    start, trained = ready.corridor.model.load(), second.chained_from
+    start, trained = ready.corridor.model.load(), second.chained["model"]
     assert trained is not None
     untrained = trained.corridor.model.load()
     assert not torch.equal(start.parameters()[0], untrained.parameters()[0])

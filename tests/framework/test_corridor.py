@@ -32,7 +32,7 @@ def corridor(
         losses=(Named(name="loss", part=Part(frozenset(loss)), weight=weight),),
         penalties=(Named(name="penalty", part=Part(frozenset(penalty))),) if penalty else (),
         **parts,
-        **dict.fromkeys(("tools", "rewards", "trackers"), ()),
+        **dict.fromkeys(("tools", "rewards", "filters", "trackers"), ()),
     )
 
 

@@ -10,7 +10,7 @@ from attrs import define, evolve, field, frozen
 from jackfield import settings
 from jackfield.corridor import Corridor, Named
 from jackfield.evaluate import chosen_tasks, evaluate
-from jackfield.rollout import Episode
+from jackfield.rollout import Episode, Players
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedSession
 from jackfield.types import Message, Rollout, Task, Verdict
 
@@ -54,7 +54,7 @@ def corridor(engine: Any, tasks: int = 0, concurrency: int = 3) -> Corridor:
         engine=engine,
         rewards=(Named(name="even", part=EvenIsRight()),),
         **parts,
-        **dict.fromkeys(("tools", "penalties", "losses", "trackers"), ()),
+        **dict.fromkeys(("tools", "filters", "penalties", "losses", "trackers"), ()),
     )
 
 
@@ -62,7 +62,8 @@ def test_every_task_once_and_greedily() -> None:
     """Pitfall 60: temperature 0 whatever training samples at, one rollout a task, and no last batch is dropped (7 tasks, 3 at a time)."""
     tokenizer = CharTokenizer()
     engine = Keeping(tokenizer, ["ok"])
-    report = evaluate(corridor(engine), TASKS, step=4, tokenizer=tokenizer, tools={}, progress=lambda *_: None)
+    players = Players(environment=Once(), engine=engine, tokenizer=tokenizer, tools={}, run_seed=0)
+    report = evaluate(corridor(engine), players, TASKS, step=4, progress=lambda *_: None)
     assert sorted(keys["task"].id for keys in engine.opened) == [task.id for task in TASKS]
     assert {keys["temperature"] for keys in engine.opened} == {0.0}
     assert (report.kind, report.step) == ("evaluation", 4)

@@ -15,7 +15,7 @@ from jackfield.learn import Learner
 from jackfield.settings import Learn
 from jackfield.stages import LossBatch, LossTerms
 from jackfield.testing.tiny_model import Sgd, TinyCritic, TinyModel, credited_rollout, one_group_each
-from jackfield.types import Credited
+from jackfield.types import Credited, Group
 
 PIECES = [
     [("task", [1, 2, 3]), ("policy", [4, 5, 6]), ("environment", [7, 8]), ("policy", [9, 0])],
@@ -59,12 +59,66 @@ class PerRollout:
         return LossTerms(term=total**2)
 
 
+@frozen
+class Pairwise:
+    """−log σ of the difference of the log-probs of the two sides of a group: the shape of DPO."""
+
+    unit = "group"
+
+    def terms(self, batch: LossBatch) -> LossTerms:
+        margin = batch.sum_by_group(batch.side_R * batch.sum_by_rollout(batch.logp_N))
+        return LossTerms(term=torch.nn.functional.softplus(-margin), metrics={"margin": margin.detach()})
+
+
+@frozen
+class Ranked:
+    """The same of the critic's scores: the shape of a reward model's loss."""
+
+    unit = "group"
+    needs = frozenset({"score"})
+    reads_policy = False
+
+    def terms(self, batch: LossBatch) -> LossTerms:
+        assert batch.score_R is not None
+        return LossTerms(term=torch.nn.functional.softplus(-batch.sum_by_group(batch.side_R * batch.score_R)))
+
+
+@frozen
+class ChosenOnly:
+    """Cross entropy of the rollouts whose advantage is positive."""
+
+    unit: str = "token"
+
+    def counts(self, rollout: Credited) -> bool:
+        return bool(rollout.advantage[rollout.policy_mask][0] > 0)
+
+    def terms(self, batch: LossBatch) -> LossTerms:
+        return LossTerms(term=-(batch.logp_N if self.unit == "token" else batch.sum_by_rollout(batch.logp_N)))
+
+
+def pairs() -> list[Group[Credited]]:
+    """Two groups of two; in the first the first member is preferred, in the second the second."""
+    sides = [1.0, -1.0, -1.0, 1.0]
+    sided = [
+        evolve(r, advantage=np.where(r.policy_mask, side, np.nan), member=i % 2)
+        for i, (r, side) in enumerate(zip(rollouts(), sides, strict=True))
+    ]
+    return [Group(id=str(i), task=sided[2 * i].task, members=tuple(sided[2 * i : 2 * i + 2])) for i in range(2)]
+
+
 def rollouts(**changes: Any) -> list[Credited]:
     return [credited_rollout(p, seed=i, **changes) for i, p in enumerate(PIECES)]  # type: ignore[arg-type]
 
 
 def updated(given: list[Credited], loss: Any, *, critic: bool = False, dtype: torch.dtype = torch.float64, **settings: Any):
     """(parameters after learning, metrics) from the same start."""
+    return learnt_from(one_group_each(given), loss, critic=critic, dtype=dtype, **settings)
+
+
+def learnt_from(
+    groups: list[Group[Credited]], loss: Any, *, critic: bool = False, dtype: torch.dtype = torch.float64, **settings: Any
+):
+    """As ``updated``, from groups."""
     policy = TinyModel.new(dtype=dtype)
     value = TinyCritic() if critic else None
     if value is not None:
@@ -81,7 +135,7 @@ def updated(given: list[Credited], loss: Any, *, critic: bool = False, dtype: to
         seed=0,
         num_updates=4,
     )
-    metrics = learner.learn(one_group_each(given), step=0)
+    metrics = learner.learn(groups, step=0)
     parameters = [*policy.parameters(), *(value.parameters() if value else [])]
     return torch.cat([p.detach().flatten() for p in parameters]), metrics
 
@@ -136,7 +190,7 @@ def test_logits_elsewhere_get_no_gradient() -> None:
     (hidden,) = seen
     assert hidden.grad is not None
     predicts = torch.zeros(hidden.shape[:2], dtype=torch.bool)
-    order = pack.plan([pack.row_length(r) for r in given], 4096)[0]
+    order = pack.plan([[pack.row_length(r)] for r in given], 4096)[0]
     for row, index in enumerate(order):
         predicts[row, np.flatnonzero(given[index].policy_mask) - 1] = True
     assert (hidden.grad[~predicts] == 0).all()
@@ -230,3 +284,111 @@ def test_epochs_and_minibatches_are_updates() -> None:
 
     updated(rollouts(), Counting(), epochs=2, minibatches=2)
     assert seen == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("loss", [Pairwise(), Ranked()])
+def test_pairs_stay_together_however_an_update_is_cut(loss: Any) -> None:
+    """A loss over groups meets whole groups: one at a time, all at once, either order of groups and of members, the same update."""
+    want, metrics = learnt_from(pairs(), loss, critic=True)
+    turned = [evolve(group, members=group.members[::-1]) for group in reversed(pairs())]
+    for groups, cut in [
+        (pairs(), {"tokens_per_microbatch": 1}),
+        (pairs(), {"logits_chunk": 2}),
+        (turned, {}),
+        (turned, {"tokens_per_microbatch": 1}),
+    ]:
+        found, other = learnt_from(groups, loss, critic=True, **cut)
+        torch.testing.assert_close(found, want, rtol=1e-12, atol=1e-13)
+        assert other == pytest.approx(metrics, rel=1e-9, nan_ok=True)
+
+
+def test_a_group_counts_once() -> None:
+    """The mean over groups of −log σ(Σ logp of the one − Σ logp of the other), written out."""
+    policy = TinyModel.new()
+
+    def total(rollout: Credited) -> torch.Tensor:
+        ids = torch.from_numpy(rollout.tokens)[None]
+        logp = policy.logits(policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]).log_softmax(-1)
+        return sum(logp[t - 1, rollout.tokens[t]] for t in np.flatnonzero(rollout.policy_mask))
+
+    (a, b), (c, d) = pairs()
+    terms = [-torch.log(torch.sigmoid(total(x) - total(y))) for x, y in ((a, b), (d, c))]
+    _, metrics = learnt_from(pairs(), Pairwise())
+    assert metrics["losses/loss"] == pytest.approx(float(sum(terms)) / 2, rel=1e-12)
+
+
+def test_minibatches_are_of_whole_groups() -> None:
+    """Two groups in two minibatches: two updates of one whole pair each, so every margin is of a chosen against a rejected one."""
+    _, metrics = learnt_from(pairs(), Pairwise(), minibatches=2)
+    assert metrics["learn/computed_rollouts"] == 1
+    assert np.isfinite(metrics["loss/margin"])
+
+
+def test_a_score_is_the_value_of_the_last_token() -> None:
+    """Also where an observation follows the policy's last word; the values of policy tokens are as without scores."""
+    seen: list[LossBatch] = []
+
+    @frozen
+    class Looking:
+        unit = "rollout"
+        needs = frozenset({"score"})
+
+        def terms(self, batch: LossBatch) -> LossTerms:
+            seen.append(batch)
+            assert batch.score_R is not None
+            return LossTerms(term=batch.score_R)
+
+    updated(rollouts(), Looking(), critic=True)
+    policy, critic = TinyModel.new(), TinyCritic()
+    critic.start(policy, seed=1)
+    nothing = torch.zeros(0)
+    want = {}
+    for rollout in rollouts():
+        ids = torch.from_numpy(rollout.tokens)[None]
+        hidden = policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]
+        values = critic.values(nothing, nothing, nothing, nothing, hidden)
+        want[rollout.num_policy_tokens] = (values[-1], values[np.flatnonzero(rollout.policy_mask) - 1])
+    [batch] = seen
+    assert batch.score_R is not None
+    assert batch.value_N is not None
+    for index in range(4):
+        own = batch.value_N[batch.rollout_N == index]
+        score, values = want[len(own)]
+        torch.testing.assert_close(batch.score_R[index], score, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(own, values, rtol=1e-12, atol=1e-12)
+
+
+def test_no_log_prob_is_computed_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every loss says that it reads none, the head is not run; what stands in the batch instead is NaN."""
+    monkeypatch.setattr(TinyModel, "logits", lambda *_: pytest.fail("the head was run"))
+    parameters, metrics = learnt_from(pairs(), Ranked(), critic=True)
+    assert torch.isfinite(parameters).all()
+    assert not [name for name in metrics if name.startswith("policy/")]
+
+
+@pytest.mark.parametrize("aggregation", ["token_mean", "sequence_mean", "fixed_length"])
+def test_what_a_loss_does_not_count_is_not_in_its_divisor(aggregation: str) -> None:
+    """Cross entropy of the preferred alone, among others, is that of the preferred without the others."""
+    how: dict[str, Any] = {"aggregation": aggregation, "fixed_length": 7 if aggregation == "fixed_length" else None}
+    members = [r for group in pairs() for r in group]
+    for unit in ("token", "rollout"):
+        want, alone = updated([r for r in members if ChosenOnly().counts(r)], ChosenOnly(unit), **how)
+        found, among = updated(members, ChosenOnly(unit), **how)
+        torch.testing.assert_close(found, want, rtol=1e-12, atol=1e-13)
+        assert among["losses/loss"] == pytest.approx(alone["losses/loss"], rel=1e-12)
+    _, none = updated([r for r in members if not ChosenOnly().counts(r)], ChosenOnly(), **how)
+    assert none["losses/loss"] == 0
+
+
+def test_without_update_nothing_moves() -> None:
+    """The losses are those of the first update, and no weight, gradient or counter changes."""
+    policy, optimizer = TinyModel.new(), Sgd()
+    learner = Learner(
+        policy=policy, critic=None, losses=[Named(name="loss", part=Pairwise())], optimizer=optimizer,
+        torch_optimizer=optimizer.build(policy.parameters(), []), settings=Learn(), temperature=1.0, seed=0, num_updates=1,
+    )  # fmt: skip
+    before = [p.detach().clone() for p in policy.parameters()]
+    metrics = learner.without_update(pairs())
+    assert metrics["losses/loss"] == pytest.approx(learnt_from(pairs(), Pairwise())[1]["losses/loss"])
+    assert all(torch.equal(a, b) and b.grad is None for a, b in zip(before, policy.parameters(), strict=True))
+    assert learner.update == 0

@@ -5,6 +5,7 @@ The axes of a captured hidden state are B rows, T tokens of a row, H.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -87,17 +88,10 @@ def corridor(kind: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def scored(corridor: Corridor, held: Held) -> list[Group[Scored]]:
     run = corridor.run
-    played = rollout.play(
-        corridor.data.tasks("train")[: run.tasks_per_step],
-        step=0,
-        group_size=run.group_size,
-        environment=corridor.environment,
-        engine=corridor.engine,
-        tokenizer=held.tokenizer,
-        tools=held.tools,
-        run_seed=run.seed,
-        temperature=corridor.sampling.temperature,
-    )
+    tasks = corridor.data.tasks("train")[: run.tasks_per_step]
+    temperature = corridor.sampling.temperature
+    players = evolve(held.players, environment=corridor.environment)
+    played = rollout.play(players, tasks, step=0, group_size=run.group_size, temperature=temperature)
     kept = scorable(score(played, corridor.rewards), corridor.advantage.smallest_group)
     assert len(kept) == run.tasks_per_step
     return kept
@@ -118,7 +112,7 @@ def measured(corridor: Corridor, held: Held, groups: Sequence[Group[Scored]]) ->
 
 def learnt(corridor: Corridor, groups: Sequence[Group[Credited]]) -> tuple[list[torch.Tensor], dict[str, float]]:
     """The gradients of every update and then the weights, and the metrics, from the same start every time."""
-    held = load(corridor)
+    held = load(corridor, asyncio.run)
     found: list[torch.Tensor] = []
     optimizer = held.learner.torch_optimizer
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
@@ -163,7 +157,7 @@ def gradients_elsewhere(
 ) -> tuple[float, float]:
     """The largest gradient by a hidden state (of the policy's or the critic's own backbone) that predicts nothing the policy wrote,
     and the share of those with a gradient among the others (clipped terms have none). ``wrote``: [L] of every rollout, the truth."""
-    held = load(corridor)
+    held = load(corridor, asyncio.run)
     seen: list[torch.Tensor] = []
     computed: list[int] = []
     hidden_of, logits_of = Backbone.hidden, HfModel.logits
@@ -185,7 +179,7 @@ def gradients_elsewhere(
         held.learner.learn(groups, step=0)
     # Once forward, once recomputed backward: logits of other positions are never made.
     assert sum(computed) == 2 * corridor.learn.epochs * sum(r.num_policy_tokens for r in rollouts)
-    batches = pack.plan([pack.row_length(r) for r in rollouts], corridor.learn.tokens_per_microbatch)
+    batches = pack.plan([[pack.row_length(r)] for r in rollouts], corridor.learn.tokens_per_microbatch)
     passes = 2 if corridor.critic is not None and corridor.critic.backbone == "own" else 1  # type: ignore[attr-defined]
     assert len(seen) == corridor.learn.epochs * len(batches) * passes
     elsewhere, there = [], []
@@ -208,7 +202,7 @@ def masks(groups: Sequence[Group[Any]]) -> list[np.ndarray]:
 
 def test_no_gradient_where_no_token_of_the_policy_is_predicted(corridor: Corridor, monkeypatch: pytest.MonkeyPatch) -> None:
     """A17: exactly zero at prompts, observations, corrections and padding, in the policy and in the critic, at every update."""
-    held = load(corridor)
+    held = load(corridor, asyncio.run)
     groups = scored(corridor, held)
     assert sum(s.writer == "environment" for g in groups for r in g for s in r.segments) > len(masks(groups)) / 2
     credited = corridor.advantage.credit(measured(corridor, held, groups))
@@ -221,7 +215,7 @@ def test_without_the_mask_the_gradient_is_found(corridor: Corridor, monkeypatch:
     """The test above can fail: in the ablation, the same tokens, declared the policy's, have a gradient at observations."""
     from jackfield_environments.unmasked import TaggedToolsUnmasked
 
-    held = load(corridor)
+    held = load(corridor, asyncio.run)
     truth = scored(corridor, held)
     keys = {f.name: getattr(corridor.environment, f.name) for f in TaggedToolsUnmasked.__attrs_attrs__}  # type: ignore[attr-defined]
     wrong = evolve(corridor, environment=TaggedToolsUnmasked(**keys))
@@ -235,7 +229,7 @@ def test_without_the_mask_the_gradient_is_found(corridor: Corridor, monkeypatch:
 def test_numbers_at_other_tokens_change_nothing(corridor: Corridor) -> None:
     """NaN, infinity or noise in every per-token array wherever the policy did not write: the same advantages and returns
     (whitened or normalised within the group), losses, metrics, gradients and weights, bit for bit."""
-    held = load(corridor)
+    held = load(corridor, asyncio.run)
     clean = measured(corridor, held, scored(corridor, held))
     credited = corridor.advantage.credit(clean)
     want = learnt(corridor, credited)
@@ -248,7 +242,7 @@ def test_numbers_at_other_tokens_change_nothing(corridor: Corridor) -> None:
 def test_what_follows_the_last_policy_token_changes_nothing(corridor: Corridor) -> None:
     """Environment tokens after it, whatever they are: measures at the policy's tokens, gradients, weights and metrics stay, bit for
     bit; and without any, up to the rounding of other matrix shapes."""
-    held = load(corridor)
+    held = load(corridor, asyncio.run)
     plain = scored(corridor, held)
 
     def followed(seed: int) -> list[Group[Scored]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from attrs import frozen
+from attrs import evolve, frozen
 
 from jackfield.corridor import Named
-from jackfield.measure import measure, outcome_reward
+from jackfield.measure import measure, placed_reward
 from jackfield.settings import Learn
 from jackfield.testing.tiny_model import TinyCritic, TinyModel, credited_rollout
 from jackfield.types import FloatArray, Group, Measured, Scored, promote
@@ -78,9 +78,19 @@ def test_only_what_is_needed_is_measured() -> None:
 def test_the_outcome_sits_on_the_last_policy_token() -> None:
     """A11, pitfall 7: wherever observations follow, the masked sum of rewards is the score."""
     for rollout in (r for g in scored() for r in g):
-        reward = outcome_reward(rollout)
+        reward = placed_reward(rollout)
         assert np.flatnonzero(reward).tolist() == [np.flatnonzero(rollout.policy_mask)[-1]]
         assert reward[rollout.policy_mask].sum() == 1.0
+
+
+def test_rewards_of_turns_sit_on_their_turns() -> None:
+    """Each on the last token of its turn, the rest of the reward at the end; a turn without tokens leaves its part to the end, and the
+    sum is the reward. A rollout that starts with a turn of one token has nothing to train there."""
+    pieces = [("task", [1]), ("policy", [2, 3]), ("environment", [4]), ("policy", []), ("policy", [5]), ("environment", [6, 7])]
+    rollout = evolve(credited_rollout(pieces), reward=2.0, turn_rewards=(0.5, 0.25, 1.0))  # type: ignore[arg-type]
+    assert placed_reward(rollout).tolist() == [0, 0, 0.5, 0, 1.5, 0, 0]
+    first = evolve(credited_rollout([("policy", [2]), ("policy", [3])]), reward=2.0, turn_rewards=(0.5, 0.0))
+    assert placed_reward(first).tolist() == [0, 2.0]
 
 
 def test_penalties_are_subtracted_from_policy_tokens_only() -> None:
@@ -96,7 +106,7 @@ def test_penalties_are_subtracted_from_policy_tokens_only() -> None:
 
     for found in measured({"old_logp"}, penalties=[Named(name="half", part=Half())]):
         assert found.old_logp is not None
-        want = outcome_reward(found) - np.where(found.policy_mask, 0.5 * np.nan_to_num(found.old_logp), 0.0)
+        want = placed_reward(found) - np.where(found.policy_mask, 0.5 * np.nan_to_num(found.old_logp), 0.0)
         np.testing.assert_allclose(found.token_reward, want, rtol=1e-12)
 
 

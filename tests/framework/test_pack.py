@@ -44,13 +44,14 @@ def test_gather_and_scatter_are_inverse() -> None:
         np.testing.assert_array_equal(array, np.where(rollout.policy_mask, rollout.advantage, np.nan))
 
 
-@given(st.lists(st.integers(0, 60), max_size=40), st.integers(1, 200))
-def test_plans_cover_everything_within_the_budget(lengths: list[int], tokens: int) -> None:
-    """Every row once; rows × longest within the budget unless one row alone exceeds it."""
+@given(st.lists(st.lists(st.integers(0, 60), min_size=1, max_size=4), max_size=40), st.integers(1, 200))
+def test_plans_cover_everything_within_the_budget(lengths: list[list[int]], tokens: int) -> None:
+    """Every bundle once; rows × longest within the budget unless one bundle alone exceeds it."""
     batches = pack.plan(lengths, tokens)
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     for batch in batches:
-        assert len(batch) == 1 or len(batch) * max(max(lengths[i] for i in batch), 1) <= tokens
+        rows = [length for i in batch for length in lengths[i]]
+        assert len(batch) == 1 or len(rows) * max(*rows, 1) <= tokens
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])

@@ -25,7 +25,7 @@ def registry(*entries: Entry, absent: dict[str, str] | None = None) -> Registry[
 def test_kinds_are_the_hooks_that_take_register() -> None:
     """Every offering hook is a kind, in the manual's order; observers and commands are not."""
     assert list(KINDS) == [
-        "data", "corpora", "environments", "tools", "rewards", "penalties", "advantages", "losses", "models", "critics", "engines",
+        "data", "corpora", "environments", "tools", "rewards", "filters", "penalties", "advantages", "losses", "models", "critics", "engines",
         "optimizers", "embedders", "trackers",
     ]  # fmt: skip
     assert all(hasattr(hookspecs, hook) for hook in KINDS.values())

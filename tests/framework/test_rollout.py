@@ -7,7 +7,7 @@ from attrs import define, field
 
 from jackfield import seeds
 from jackfield.errors import DataError, UserError
-from jackfield.rollout import Episode, play
+from jackfield.rollout import Episode, Players, play
 from jackfield.stages import Environment
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedSession, ScriptedTool
 from jackfield.types import Group, Message, Observation, Rollout, Task
@@ -43,10 +43,15 @@ def run(
 ) -> tuple[list[Group[Rollout]], SeedKeeping]:
     tokenizer = CharTokenizer()
     engine = SeedKeeping(tokenizer, ["4."])
-    keys: dict[str, Any] = {"step": 5, "group_size": 2, "run_seed": 3, "temperature": 0.5} | options
-    groups = play(
-        TASKS, environment=environment or Once(), engine=engine, tokenizer=tokenizer, tools={"search": tool} if tool else {}, **keys
+    keys: dict[str, Any] = {"step": 5, "group_size": 2, "temperature": 0.5} | options
+    players = Players(
+        environment=environment or Once(),
+        engine=engine,
+        tokenizer=tokenizer,
+        tools={"search": tool} if tool else {},
+        run_seed=keys.pop("run_seed", 3),
     )
+    groups = play(players, TASKS, **keys)
     assert all(session.closed for session in engine.sessions)
     return groups, engine
 

@@ -343,3 +343,91 @@ def test_observers_only_watch(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
     run(recipe, plugins, tmp_path / "run")
     assert watching.told == ["start", "step 1", "end NoneType"]
     assert "plugin 'clumsy' failed in jackfield_step_end" in caplog.text
+
+
+MINE = """
+from typing import ClassVar
+from attrs import define, field, frozen
+from jackfield import hookimpl
+from jackfield.types import Verdict
+
+@define
+class Counting:
+    '''Leaves out every second group it meets; remembers how many it met and the steps it saw end.'''
+    met: float = field(init=False, default=0.0)
+    ended: float = field(init=False, default=0.0)
+    def keep(self, groups):
+        kept = [g for i, g in enumerate(groups) if (self.met + i) % 2]
+        self.met += len(groups)
+        return kept
+    def state(self): return {"met": self.met, "ended": self.ended}
+    def restore(self, state): self.met, self.ended = state["met"], state["ended"]
+    def after_step(self, metrics): self.ended += "reward/mean" in metrics
+
+@frozen
+class Closing:
+    said: ClassVar[list] = []
+    def prepare(self, tokenizer): self.said.append(f"prepared for {tokenizer.eos_id is not None}")
+    def judge(self, rollout): return Verdict.score(float(len(rollout.completion) % 3))
+    async def close(self): self.said.append("closed")
+
+@hookimpl
+def jackfield_filters(register):
+    register("counting", "jackfield_mine:Counting", "Half of all groups.")
+
+@hookimpl
+def jackfield_rewards(register):
+    register("closing", "jackfield_mine:Closing", "Told when it starts and ends.")
+"""
+
+
+def mine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Overrides that put the parts of ``MINE`` into the recipe."""
+    folder.mkdir(exist_ok=True)
+    (folder / "jackfield_mine.py").write_text(MINE)
+    monkeypatch.syspath_prepend(str(folder))
+    return ['plugins=["./jackfield_mine.py"]', 'filters=["counting"]', 'rewards=["closing"]', "evaluate.enabled=false", "steps=3"]
+
+
+def test_a_step_is_refilled_and_what_components_learnt_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filters leave groups out, refill_rounds plays further tasks in their place, the data cursor and the component's state are those
+    of a run that never stopped, and parts are prepared and closed once."""
+    overrides = mine(tmp_path / "a", monkeypatch)
+    final = start(tmp_path / "a" / "run", *overrides, "refill_rounds=1")
+    state = json.loads((final / "state.json").read_text())
+    # Of 3 tasks 1 or 2 are kept, then 2 or 1 more are played, of which 1 or 0 are kept.
+    assert state["components"] == {"filters.0": {"met": float(state["drawn"]), "ended": 3.0}}
+    assert state["drawn"] > 9
+    said = sys.modules["jackfield_mine"].Closing.said
+    assert said == ["prepared for True", "closed"]
+    steps = [m for kind, _, m in metrics(tmp_path / "a" / "run") if kind == "step"]
+    assert all(m["groups/left_out"] == pytest.approx(m["rollout/left_out"]) for m in steps)
+    assert all(0 < m["groups/left_out"] < 1 for m in steps)
+
+    with pytest.raises(Interrupted, match="1 of 3 steps done"):
+        start(tmp_path / "a" / "stopped", *overrides, "refill_rounds=1", watching=Watching(stop_after=1))
+    assert said[2:] == ["prepared for True", "closed"], "also where a run was stopped"
+    resumed = start(tmp_path / "a" / "stopped", *overrides, "refill_rounds=1", resume=True)
+    for name in ("model/model.safetensors", "state.json"):
+        assert (final / name).read_bytes() == (resumed / name).read_bytes()
+
+
+def test_recorded_test_data_is_evaluated_without_learning(tmp_path: Path) -> None:
+    """An engine that plays recordings gives the losses on the test split before and after; training makes them smaller, evaluating
+    moves nothing."""
+    supervised = [
+        'engine="recorded"', "rewards=[]", "penalties=[]", 'advantage={use = "constant"}', 'losses=["cross_entropy"]', "group_size=1",
+        "rollout.max_new_tokens_per_turn=64", "optimizer.lr=1e-2",
+    ]  # fmt: skip
+    with pytest.raises(UserError, match="no part of this recipe needs a value or score"):
+        start(tmp_path / "run", *supervised)
+    path = tmp_path / "tiny.toml"
+    path.write_text(RECIPE.replace('[critic]\nuse = "value_head"\nbackbone = "own"\n', ""))
+    plugins = plugins_with()
+    run(load_recipe(path, plugins, supervised), plugins, tmp_path / "run")
+    found = [m for kind, _, m in metrics(tmp_path / "run") if kind == "evaluation"]
+    before, after = (m["evaluation/losses/cross_entropy"] for m in found)
+    assert 0 < after < before
+    plain = run(load_recipe(path, plugins, [*supervised, "evaluate.enabled=false"]), plugins, tmp_path / "plain")
+    evaluated = checkpoint.saved(tmp_path / "run")[-1]
+    assert (plain / "model/model.safetensors").read_bytes() == (evaluated / "model/model.safetensors").read_bytes()

@@ -24,6 +24,7 @@ CORRIDOR = (
     "engine",
     "tools",
     "rewards",
+    "filters",
     "penalties",
     "critic",
     "advantage",
@@ -125,7 +126,8 @@ def _memory(recipe: Recipe) -> Iterator[tuple[str, str]]:
     if "ref_logp" in corridor.needs:
         yield "reference", f"because {_askers(recipe, 'ref_logp')} ref_logp"
     if corridor.critic is not None:
-        yield "critic", f"with optimizer state, because {_askers(recipe, 'value')} value"
+        read = next(name for name in ("value", "score") if name in corridor.needs)
+        yield "critic", f"with optimizer state, because {_askers(recipe, read)} {read}"
     if corridor.engine.holds:
         yield "engine", corridor.engine.holds
 
@@ -172,7 +174,7 @@ def _evaluation(recipe: Recipe) -> str:
 
 def _chain(recipe: Recipe) -> Iterator[str]:
     """The recipes that run first, nearest first."""
-    parent = recipe.chained_from
-    while parent is not None:
-        yield f"from the final checkpoint of {show_path(parent.path)} ({parent.corridor.run.title}); run first if its result is missing"
-        parent = parent.chained_from
+    for subject, parent in recipe.chained.items():
+        title = parent.corridor.run.title
+        yield f"{subject} from the final checkpoint of {show_path(parent.path)} ({title}); run first if its result is missing"
+        yield from _chain(parent)

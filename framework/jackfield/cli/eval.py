@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jackfield.errors import UserError
 from jackfield.recipe import find_recipe, load_recipe
+from jackfield.recipe.read import show_path
 
 if TYPE_CHECKING:
     from jackfield.plugins import Plugins
@@ -31,6 +33,7 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:
     """Print the metrics; exit code 0."""
     from jackfield import chain, checkpoint
     from jackfield.evaluate import chosen_tasks, evaluate
+    from jackfield.eventloop import one_loop
     from jackfield.run import load_for_sampling
 
     logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
@@ -47,10 +50,13 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:
         recipe = chain.ready(recipe, plugins, Path("runs"), print)
     corridor = recipe.corridor
     tasks = chosen_tasks(corridor, corridor.data.tasks("test"))
-    policy, tools = load_for_sampling(corridor)
-    report = evaluate(
-        corridor, tasks, step=0, tokenizer=policy.tokenizer, tools=tools, progress=_progress, temperature=args.temperature
-    )
+    if not corridor.engine.samples:
+        raise UserError(
+            f"{show_path(path)}: its engine plays recordings, so it has nothing to sample; evaluate its model by another recipe"
+        )
+    with one_loop(corridor.at_work) as run_async:
+        _, players = load_for_sampling(corridor, run_async)
+        report = evaluate(corridor, players, tasks, step=0, progress=_progress, temperature=args.temperature)
     sys.stderr.write("\n")
     _print(report)
     if args.json:

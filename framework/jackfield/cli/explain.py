@@ -17,12 +17,19 @@ from jackfield.component import HELP, PART
 from jackfield.errors import PluginError, UserError
 from jackfield.plugins import Plugins
 from jackfield.recipe.fields import annotation, recipe_keys
-from jackfield.recipe.parts import LISTS, TABLES, WEIGHTED
+from jackfield.recipe.parts import LISTS, OWNED, TABLES
 from jackfield.registry import Entry, Registry
 
 CONTRACT = ("needs", "unit", "smallest_group", "uses_reward", "holds")
 """What a component may declare of itself to the core (see jackfield.stages)."""
-WEIGHT = ("weight", "float = 1.0", "factor of its part in the sum; every component of this list has it")
+CORE_KEYS = {
+    "weight": ("weight", "float = 1.0", "factor of its part in the sum; every component of this list has it"),
+    "gate": (
+        "gate",
+        "bool = false",
+        "where it scores 0 or less, the other rewards do not count; every component of this list has it",
+    ),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +69,7 @@ def _sections(entry: Entry, cls: type[Any]) -> Iterator[str]:
     yield inspect.cleandoc(cls.__doc__ or "no docstring")
     yield "\n".join(columns(list(_facts(entry, cls))))
     rows = [(key, _type(cls, field), _help(field)) for key, field in recipe_keys(cls).items()]
-    rows += [WEIGHT] if entry.kind in WEIGHTED else []
+    rows += [row for key, row in CORE_KEYS.items() if entry.kind in OWNED[key]]
     yield "keys\n" + "\n".join(columns(rows, indent=2)) if rows else "no keys"
     yield "in a recipe\n" + "\n".join(f"  {line}" for line in example(entry, cls))
 

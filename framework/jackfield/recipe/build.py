@@ -13,7 +13,7 @@ from jackfield import settings
 from jackfield.component import HELP, PART
 from jackfield.errors import PluginError, Problem, UserError, nearest
 from jackfield.recipe.fields import INVALID, annotation, convert, default_node, freeze, recipe_keys
-from jackfield.recipe.parts import LISTS, PREAMBLE, SETTINGS, TABLES, WEIGHTED, Parts, Placed
+from jackfield.recipe.parts import LISTS, OWNED, PREAMBLE, SETTINGS, TABLES, Parts, Placed
 from jackfield.recipe.tree import Node, Origin
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class _Builder:
                 self._wrong(tree.origin, key, f"required: a table [{key}] with `use = …`{self._choices(kind)}")
             return
         self.parts.asked[key] = 1
-        placed = self.component(kind, node, key, owned=("from",) if key == "model" else ())
+        placed = self.component(kind, node, key, owned=("from",) if key in OWNED["from"] else ())
         if placed is not None:
             self.parts.single[key] = placed
             self.parts.tree[key] = placed.node
@@ -81,7 +81,7 @@ class _Builder:
             self._wrong(node.origin, key, f"expected a list: write [[{key}]], one for each")
             return
         self.parts.asked[key] = len(node.value)
-        owned = ("weight",) if key in WEIGHTED else ()
+        owned = tuple(name for name, lists in OWNED.items() if key in lists)
         placed = [self.component(kind, item, f"{key}.{index}", owned) for index, item in enumerate(node.value)]
         self.parts.lists[key] = [one for one in placed if one is not None]
         self.parts.tree[key] = Node([one.node for one in self.parts.lists[key]], node.origin)
@@ -120,7 +120,8 @@ class _Builder:
             self._wrong(use.origin, subject, f"{cls.__qualname__} has a field '{min(taken)}', which is the core's own key here")
             return None
         core = {key: given.pop(key) for key in owned if key in given}
-        weight = self._weight(core, subject, use.origin) if "weight" in owned else None
+        weight = self._owned("weight", float, 1.0, core, subject, use.origin) if "weight" in owned else None
+        gate = self._owned("gate", bool, False, core, subject, use.origin) if "gate" in owned else None
         supplied = self._chained_path(cls, core["from"], given, subject) if "from" in core else {}
         values, keys = self._values(cls, given, origin, subject, (*owned, "use"), supplied)
         if len(self.parts.problems) > before:
@@ -128,18 +129,26 @@ class _Builder:
         part = self._construct(cls, values | supplied, keys, use.origin, subject)
         if part is INVALID:
             return None
-        head = {"use": Node(entry.qualified, use.origin)} | core | ({} if weight is None else {"weight": weight})
-        placed = Placed(subject, entry, part, Node(head | keys, origin), 1.0 if weight is None else weight.value)
+        head = {"use": Node(entry.qualified, use.origin)} | core
+        head |= {key: node for key, node in (("weight", weight), ("gate", gate)) if node is not None}
+        placed = Placed(
+            subject,
+            entry,
+            part,
+            Node(head | keys, origin),
+            1.0 if weight is None else weight.value,
+            gate is not None and gate.value,
+        )
         self.parts.every.append(placed)
         return placed
 
-    def _weight(self, core: dict[str, Node], subject: str, origin: Origin) -> Node:
-        node = core.get("weight", Node(1.0, Origin("default", origin.folder)))
-        value = convert(float, node, f"{subject}.weight", self.parts.problems)
-        return Node(value, node.origin)
+    def _owned(self, key: str, kind: type, default: Any, core: dict[str, Node], subject: str, origin: Origin) -> Node:
+        """The value of a key that the core owns."""
+        node = core.get(key, Node(default, Origin("default", origin.folder)))
+        return Node(convert(kind, node, f"{subject}.{key}", self.parts.problems), node.origin)
 
     def _chained_path(self, cls: type, chained: Node, given: dict[str, Node], subject: str) -> dict[str, Any]:
-        """The model's ``path`` until the recipe it comes from has run."""
+        """The component's ``path`` until the recipe its weights come from has run."""
         if "path" not in recipe_keys(cls):
             self._wrong(
                 chained.origin, f"{subject}.from", f"{cls.__qualname__} has no key 'path' to take weights of another recipe from"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jackfield.errors import Problem, UserError, nearest
 from jackfield.recipe.fields import INVALID
 from jackfield.recipe.parts import Parts, Placed
-from jackfield.stages import NEEDS
+from jackfield.stages import CRITIC, NEEDS
 
 if TYPE_CHECKING:
     from jackfield.corridor import Corridor
@@ -26,7 +26,6 @@ def check(parts: Parts) -> Iterator[Problem]:
     yield from _fixed_length(parts)
     yield from _tools(parts)
     yield from _something_to_learn(parts)
-    yield from _evaluated(parts)
 
 
 def check_components(parts: Parts, corridor: Corridor) -> Iterator[Problem]:
@@ -82,13 +81,17 @@ def _needs(parts: Parts) -> Iterator[Problem]:
                     f"'{placed.name}' needs returns, and advantage '{advantage.name}' gives none; use one that does, such as 'gae'"
                 )
                 yield Problem(placed.place(), placed.subject, message)
-    wanting = [placed for placed, needs in asking if "value" in needs]
+    wanting = [
+        (placed, "a value of every token" if "value" in needs else "a score of every rollout")
+        for placed, needs in asking
+        if needs & CRITIC
+    ]
     if not parts.asked_for("critic"):
-        for placed in wanting:
-            message = f"'{placed.name}' needs a value of every token, and there is no critic; add [critic] with `use = …`"
+        for placed, what in wanting:
+            message = f"'{placed.name}' needs {what}, and there is no critic; add [critic] with `use = …`"
             yield Problem(placed.place(), placed.subject, message)
     elif not wanting and parts.complete("advantage", "penalties", "losses") and (critic := parts.single.get("critic")):
-        yield Problem(critic.place(), "critic", "no part of this recipe needs a value; remove [critic]")
+        yield Problem(critic.place(), "critic", "no part of this recipe needs a value or score; remove [critic]")
 
 
 def _asking(parts: Parts) -> Iterator[tuple[Placed, frozenset[str]]]:
@@ -105,17 +108,18 @@ def _something_to_learn(parts: Parts) -> Iterator[Problem]:
         yield Problem(losses[0].place("weight"), "losses", "every loss has weight 0, so nothing is learnt; give one a weight")
 
 
-def _evaluated(parts: Parts) -> Iterator[Problem]:
-    engine, evaluate = parts.single.get("engine"), parts.settings["evaluate"]
-    if engine is None or evaluate is INVALID or not evaluate.enabled or engine.part.samples:
-        return
-    message = f"engine '{engine.name}' plays recordings, which say nothing of the model; write [evaluate] enabled = false"
-    yield Problem(engine.place(), "evaluate.enabled", message)
-
-
 def _minibatches(parts: Parts) -> Iterator[Problem]:
     run, learn = parts.settings["run"], parts.settings["learn"]
     if INVALID in (run, learn):
+        return
+    losses = parts.lists.get("losses", [])
+    whole = next((loss for loss in losses if loss.weight != 0 and loss.part.unit == "group"), None)
+    if whole is not None and learn.minibatches > run.tasks_per_step:
+        message = (
+            f"loss '{whole.name}' keeps groups whole, and {run.tasks_per_step} groups a step cannot fill {learn.minibatches} minibatches; "
+            f"write minibatches = {run.tasks_per_step} or tasks_per_step = {learn.minibatches}"
+        )
+        yield Problem(parts.place("minibatches", "learn"), "learn.minibatches", message)
         return
     rollouts = run.tasks_per_step * run.group_size
     if learn.minibatches > rollouts:

@@ -16,15 +16,19 @@ NO_RESULT = ("title", "requires", "plugins", "evaluate", "checkpoint", "trackers
 """Keys that change no weight of the trained model."""
 
 
-def digest(tree: Mapping[str, Node], plugin_files: Sequence[Path], chained: str | None) -> str:
-    """SHA-256, in hex, of every setting that results depend on, of local plugin files and of the recipe the model comes from.
+def digest(tree: Mapping[str, Node], plugin_files: Sequence[Path], chained: Mapping[str, str]) -> str:
+    """SHA-256, in hex, of every setting that results depend on, of local plugin files and of the recipes that weights come from
+    (``chained``: place of the component → that recipe's digest).
 
     Titles, provenance, trackers, evaluation and checkpoints are left out, and so are versions: an update of a plugin does not
     make a finished run another run.
     """
     values = {key: plain(node) for key, node in tree.items() if key not in NO_RESULT}
-    if chained is not None:
-        values["model"]["from"] = chained
+    for subject, source in chained.items():
+        table: Any = values
+        for key in subject.split("."):
+            table = table[int(key) if key.isdigit() else key]
+        table["from"] = source
     sources = [hashlib.sha256(file.read_bytes()).hexdigest() for file in plugin_files]
     return hashlib.sha256(json.dumps([values, sources], sort_keys=True).encode()).hexdigest()
 

@@ -32,10 +32,18 @@ TABLES = {
     "optimizer": "optimizers",
 }
 """Recipe table → kind of the one component it holds. All are required but [critic]."""
-LISTS = {"tools": "tools", "rewards": "rewards", "penalties": "penalties", "losses": "losses", "trackers": "trackers"}
+LISTS = {
+    "tools": "tools",
+    "rewards": "rewards",
+    "filters": "filters",
+    "penalties": "penalties",
+    "losses": "losses",
+    "trackers": "trackers",
+}
 """Recipe list → kind of its components."""
-WEIGHTED = ("rewards", "losses")
-"""Lists whose entries have the key ``weight``, which the core owns."""
+OWNED = {"weight": ("rewards", "losses"), "gate": ("rewards",), "from": ("model", "critic", "rewards")}
+"""Keys that the core owns in a component's table → where. ``weight``: of a sum. ``gate``: where it scores 0 or less, the other rewards
+do not count. ``from``: the recipe whose final checkpoint gives the component's ``path``."""
 PREAMBLE = ("requires", "plugins")
 """Top-level keys that are read before anything is built."""
 
@@ -51,6 +59,7 @@ class Placed:
     node: Node
     """Its table with every default filled in and ``use`` qualified."""
     weight: float = 1.0
+    gate: bool = False
 
     @property
     def name(self) -> str:
@@ -109,5 +118,5 @@ def _named(entries: Sequence[Placed]) -> tuple[Named[Any], ...]:
     for placed in entries:
         seen[placed.name] += 1
         name = placed.name if seen[placed.name] == 1 else f"{placed.name}#{seen[placed.name]}"
-        named.append(Named(name=name, part=placed.part, weight=placed.weight))
+        named.append(Named(name=name, part=placed.part, weight=placed.weight, gate=placed.gate))
     return tuple(named)

@@ -18,7 +18,7 @@ from jackfield.recipe.build import build
 from jackfield.recipe.check import check, check_components, check_observers
 from jackfield.recipe.fields import INVALID, convert, freeze
 from jackfield.recipe.freeze import digest, to_toml
-from jackfield.recipe.parts import Parts
+from jackfield.recipe.parts import OWNED, Parts
 from jackfield.recipe.read import read, show_path
 from jackfield.recipe.smoke import in_small, put_tiny_model
 from jackfield.recipe.tree import Node, plain, walk
@@ -42,23 +42,36 @@ class Recipe:
     and version) and ``origins`` (dotted key → ``file:line``, ``--set`` or ``default``)."""
     digest: str
     """Two recipes with the same digest train the same model (see freeze.digest)."""
-    chained_from: Recipe | None
-    """The recipe whose final checkpoint gives this one its weights (``[model] from``)."""
+    chained: Mapping[str, Recipe]
+    """Place of a component (``model``, ``critic``, ``rewards.0``) → the recipe whose final checkpoint gives it its weights (its key
+    ``from``)."""
 
     def with_model_path(self, folder: Path) -> Recipe:
         """With the weights that a policy's ``save`` wrote to ``folder``."""
         model = self.corridor.model.from_folder(folder)
         return attrs.evolve(self, corridor=attrs.evolve(self.corridor, model=model))
 
+    def with_checkpoint(self, subject: str, folder: Path) -> Recipe:
+        """With the weights of a checkpoint in the component at this place: its ``path`` becomes the checkpoint's folder (the
+        model's: the folder ``model`` in it)."""
+        if subject == "model":
+            return self.with_model_path(folder / "model")
+        key, _, index = subject.partition(".")
+        if not index:
+            changed: Any = attrs.evolve(getattr(self.corridor, key), path=str(folder))
+        else:
+            entries = list(getattr(self.corridor, key))
+            entries[int(index)] = attrs.evolve(entries[int(index)], part=attrs.evolve(entries[int(index)].part, path=str(folder)))
+            changed = tuple(entries)
+        return attrs.evolve(self, corridor=attrs.evolve(self.corridor, **{key: changed}))
+
     def write_frozen(self, folder: Path) -> None:
-        """Write ``recipe.toml``, which loads again to this recipe whatever happens to the files it was made of; the recipe the
-        model comes from is written to a folder below."""
+        """Write ``recipe.toml``, which loads again to this recipe whatever happens to the files it was made of; the recipes that
+        weights come from are written to folders below."""
         tree = dict(self.parts.tree)
-        if self.chained_from is not None:
-            self.chained_from.write_frozen(folder / CHAINED_FOLDER)
-            model = tree["model"]
-            source = Node(f"{CHAINED_FOLDER}/recipe.toml", model.value["from"].origin)
-            tree["model"] = Node(model.value | {"from": source}, model.origin)
+        for subject, source in self.chained.items():
+            source.write_frozen(folder / CHAINED_FOLDER / subject)
+            tree = _with_source(tree, subject, f"{CHAINED_FOLDER}/{subject}/recipe.toml")
         versions = [f"{name}: {version}" for name, version in self.frozen["versions"].items()]
         header = [f"Frozen from {show_path(self.path)}; digest {self.digest}", *versions]
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +97,7 @@ def _load(
     children: tuple[Path, ...] = (),
     asked_at: str = "",
 ) -> Recipe:
-    """``children``: the recipes that led here by ``[model] from``; ``asked_at``: the place of that key."""
+    """``children``: the recipes that led here by a key ``from``; ``asked_at``: the place of that key."""
     tree, problems = read(path, overrides, asked_at)
     tree = in_small(tree, plugins) if smoke else tree
     problems += _requirements(tree)
@@ -96,10 +109,9 @@ def _load(
     chained = _chained(tree, path, plugins, children, problems, smoke)
     if problems:
         raise RecipeError(_in_order(problems, tree.origin.place))
-    if chained is not None:
-        source = tree.value["model"].value["from"]
-        parts.tree["model"].value["from"] = Node(str(chained.path.resolve()), source.origin)
-    if smoke and chained is None:  # else its weights, tiny already, come from the recipe before
+    for subject, source in chained.items():
+        parts.tree = _with_source(parts.tree, subject, str(source.path.resolve()))
+    if smoke and "model" not in chained:  # else its weights, tiny already, come from the recipe before
         put_tiny_model(parts, plugins)
     corridor = parts.corridor()
     recipe = Recipe(
@@ -107,8 +119,8 @@ def _load(
         corridor=corridor,
         parts=parts,
         frozen=_frozen(parts),
-        digest=digest(parts.tree, plugin_files, chained.digest if chained else None),
-        chained_from=chained,
+        digest=digest(parts.tree, plugin_files, {subject: source.digest for subject, source in chained.items()}),
+        chained=chained,
     )
     problems += [*check_components(parts, corridor), *check_observers(recipe, plugins)]
     if problems:
@@ -186,21 +198,44 @@ def _plugin_files(tree: Node, plugins: Plugins, problems: list[Problem]) -> tupl
     return tuple(files)
 
 
+def _with_source(tree: Mapping[str, Node], subject: str, source: str) -> dict[str, Node]:
+    """The tree with the component at ``subject`` chained from another file."""
+    key, _, index = subject.partition(".")
+    entry = tree[key].value[int(index)] if index else tree[key]
+    entry = Node(entry.value | {"from": Node(source, entry.value["from"].origin)}, entry.origin)
+    if not index:
+        return {**tree, key: entry}
+    entries = [entry if number == int(index) else old for number, old in enumerate(tree[key].value)]
+    return {**tree, key: Node(entries, tree[key].origin)}
+
+
 def _chained(
     tree: Node, path: Path, plugins: Plugins, children: tuple[Path, ...], problems: list[Problem], smoke: bool
+) -> dict[str, Recipe]:
+    """The recipes named by keys ``from``; their problems are added to ours, at their own places."""
+    entries = {key: tree.value[key] for key in OWNED["from"] if key in tree.value}
+    for key, listed in [(key, node) for key, node in entries.items() if isinstance(node.value, list)]:
+        del entries[key]
+        entries |= {f"{key}.{index}": node for index, node in enumerate(listed.value)}
+    found = {}
+    for subject, node in entries.items():
+        if node.is_table and "from" in node.value:
+            recipe = _source(subject, node.value["from"], path, plugins, children, problems, smoke)
+            if recipe is not None:
+                found[subject] = recipe
+    return found
+
+
+def _source(
+    subject: str, source: Node, path: Path, plugins: Plugins, children: tuple[Path, ...], problems: list[Problem], smoke: bool
 ) -> Recipe | None:
-    """The recipe named by ``[model] from``; its problems are added to ours, at their own places."""
-    model = tree.value.get("model")
-    source = model.value.get("from") if model is not None and model.is_table else None
-    if source is None:
-        return None
-    parent = convert(Path, source, "model.from", problems)
+    parent = convert(Path, source, f"{subject}.from", problems)
     if parent is INVALID:
         return None
     children = (*children, path.resolve())
     if parent.resolve() in children:
         circle = " → ".join(map(show_path, [*children[children.index(parent.resolve()) :], parent]))
-        problems.append(Problem(source.origin.place, "model.from", f"goes in a circle: {circle}"))
+        problems.append(Problem(source.origin.place, f"{subject}.from", f"goes in a circle: {circle}"))
         return None
     try:
         return _load(parent, plugins, (), smoke=smoke, children=children, asked_at=source.origin.place)

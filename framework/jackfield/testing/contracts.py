@@ -17,18 +17,16 @@ import asyncio
 import inspect
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from attrs import asdict, evolve
+from attrs import evolve
 
-from jackfield.rollout import play
-from jackfield.stages import NEEDS, Advantage, Environment, Loss, LossBatch, Reward, Tool
+from jackfield.rollout import Players, play
+from jackfield.stages import NEEDS, Advantage, Environment, Filter, Loss, Reward, Tool
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine
-from jackfield.types import Credited, Finish, Group, Measured, Message, Observation, Rollout, Segment, Task, Verdict, Writer
-
-if TYPE_CHECKING:
-    import torch
+from jackfield.testing.material import chosen, loss_batch, measured_groups, scored_groups, spoken, task
+from jackfield.types import Credited, Group, Observation, Rollout, Scored, Verdict
 
 SLOW = 5.0
 """Seconds that judging a degenerate text of 100,000 characters may take."""
@@ -67,13 +65,13 @@ def check_reward(reward: Reward) -> None:
     """
     for name, turns in TURNS.items():
         for answers in (("Paris",), ("7",), ("", "Paris"), ("",), ()):
-            rollout = _spoken(turns, answers)
+            rollout = spoken(turns, answers)
             verdict = _judged(reward, rollout, name)
-            elsewhere = _spoken(turns, answers, others="<answer>Paris</answer> 7 <search>")
+            elsewhere = spoken(turns, answers, others="<answer>Paris</answer> 7 <search>")
             assert _judged(reward, elsewhere, name) == verdict, f"{name}: the verdict depends on what the policy did not write"
     for text in DEGENERATE:
         start = time.perf_counter()
-        _judged(reward, _spoken((text, f"<answer>{text}</answer>"), ("Paris",)), f"{text[:10]}…")
+        _judged(reward, spoken((text, f"<answer>{text}</answer>"), ("Paris",)), f"{text[:10]}…")
         seconds = time.perf_counter() - start
         assert seconds < SLOW, f"{len(text)} characters {text[:10]!r}… took {seconds:.1f} s to judge"
 
@@ -118,13 +116,17 @@ def check_tool(tool: Tool) -> None:
 
 
 def check_advantage(advantage: Advantage) -> None:
-    """Credits every policy token with something finite that depends neither on order nor on what stands at other positions."""
+    """Credits every policy token with something finite that depends neither on order nor on what stands at other positions.
+
+    It may leave out members and whole groups, but adds none and keeps the order of groups.
+    """
     needs = _needs(advantage)
     assert advantage.smallest_group >= 1, f"smallest_group is {advantage.smallest_group}"
     assert isinstance(advantage.uses_reward, bool), f"uses_reward is {advantage.uses_reward!r}"
-    groups = _measured_groups(max(3, advantage.smallest_group), needs, elsewhere=np.nan)
+    groups = measured_groups(max(3, advantage.smallest_group), needs, elsewhere=np.nan)
     given = advantage.credit(groups)
-    assert [g.id for g in given] == [g.id for g in groups], "groups were lost, added or put in another order"
+    order = [g.id for g in groups]
+    assert [g.id for g in given] == [i for i in order if i in {g.id for g in given}], "groups were added or put in another order"
     expected = _by_member(given)
     for (group, member), (rollout, credited) in expected.items():
         written = rollout.policy_mask
@@ -132,10 +134,34 @@ def check_advantage(advantage: Advantage) -> None:
         assert np.isfinite(credited[written]).all(), (
             f"member {member} of {group}: the advantage is not finite where the policy wrote"
         )
-    _same(expected, advantage.credit(_measured_groups(max(3, advantage.smallest_group), needs, elsewhere=1e9)), "masked positions")
+    _same(expected, advantage.credit(measured_groups(max(3, advantage.smallest_group), needs, elsewhere=1e9)), "masked positions")
     shuffled = [evolve(group, members=group.members[::-1]) for group in reversed(groups)]
     _same(expected, advantage.credit(shuffled), "the order of groups and members")
     _same(expected, advantage.credit(groups), "earlier calls (does it keep state, or write into its input?)")
+    _check_state(advantage)
+    _same(expected, advantage.credit(groups), "a step between state() and restore()")
+
+
+def check_filter(part: Filter) -> None:
+    """Leaves rollouts out and does nothing else: groups and members keep their order, none is added or changed, no group is left
+    empty, and neither what stands at masked positions nor earlier calls matter."""
+    groups = scored_groups(others=7)
+    kept = part.keep(groups)
+    given = {group.id: group for group in groups}
+    order = [group.id for group in kept]
+    assert set(order) <= set(given), f"groups were added: {sorted(set(order) - set(given))}"
+    assert order == [i for i in given if i in order], f"groups were put in another order, or given twice: {order}"
+    for group in kept:
+        before = [id(rollout) for rollout in given[group.id]]
+        after = [id(rollout) for rollout in group]
+        assert group.task is given[group.id].task, f"group {group.id} has another task"
+        assert after, f"group {group.id} is empty; leave it out"
+        assert set(after) <= set(before), f"a member of group {group.id} was changed or added; give the rollouts themselves"
+        assert after == [i for i in before if i in after], f"members of group {group.id} were put in another order"
+    _same_members(kept, part.keep(groups), "earlier calls (does it keep state?)")
+    _same_members(kept, part.keep(scored_groups(others=9)), "masked positions")
+    _check_state(part)
+    _same_members(kept, part.keep(groups), "a step between state() and restore()")
 
 
 def check_loss(loss: Loss) -> None:
@@ -143,10 +169,10 @@ def check_loss(loss: Loss) -> None:
     import torch
 
     needs = _needs(loss)
-    assert loss.unit in ("token", "rollout"), f"unit is {loss.unit!r}"
-    batch = _loss_batch(needs)
+    assert loss.unit in ("token", "rollout", "group"), f"unit is {loss.unit!r}"
+    batch = loss_batch(needs)
     terms = loss.terms(batch)
-    units = len(batch.logp_N) if loss.unit == "token" else batch.num_rollouts
+    units = {"token": len(batch.rollout_N), "rollout": batch.num_rollouts, "group": batch.num_groups}[loss.unit]
     assert terms.term.shape == (units,), (
         f"unit is {loss.unit!r}, so term must have the shape ({units},), found {tuple(terms.term.shape)}"
     )
@@ -157,18 +183,18 @@ def check_loss(loss: Loss) -> None:
     total = terms.term.sum()
     if total.requires_grad:
         total.backward()  # type: ignore[no-untyped-call]
-    for name in ("logp_N", "entropy_N", "value_N"):
+    for name in ("logp_N", "entropy_N", "value_N", "score_R"):
         tensor = getattr(batch, name)
         assert tensor is None or tensor.grad is None or torch.isfinite(tensor.grad).all(), f"the gradient of {name} is not finite"
-    twice = loss.terms(_chosen(batch, [*range(batch.num_rollouts)] * 2)).term.sum()
+    twice = loss.terms(chosen(batch, [*range(batch.num_rollouts)] * 2)).term.sum()
     torch.testing.assert_close(
         twice, 2 * total, msg=f"twice the batch must double the sum {total:.6g}, found {twice:.6g}; never divide"
     )
-    backwards = loss.terms(_chosen(batch, [*range(batch.num_rollouts)][::-1])).term.sum()
+    backwards = loss.terms(chosen(batch, [*range(batch.num_rollouts)][::-1])).term.sum()
     torch.testing.assert_close(backwards, total, msg=f"the order of rollouts changed the sum from {total:.6g} to {backwards:.6g}")
 
 
-# --------------------------------------------------------------------------------------------------------- their material
+# ------------------------------------------------------------------------------------------------------- what they share
 
 
 def _needs(component: Any) -> frozenset[str]:
@@ -177,21 +203,27 @@ def _needs(component: Any) -> frozenset[str]:
     return needs
 
 
-def _task(answers: tuple[str, ...] = ("Paris",)) -> Task:
-    return Task(
-        id="contract/1",
-        prompt=(Message(role="user", content="What is the capital of France?"),),
-        answers=answers,
-        origin="contract:1",
-    )
+def _check_state(component: Any) -> None:
+    """What a component learns in ``after_step`` can be written down and taken back."""
+    if not hasattr(component, "state"):
+        assert not hasattr(component, "after_step"), "after_step() is only called where there are state() and restore() too"
+        return
+    before = component.state()
+    for name, value in before.items():
+        assert isinstance(name, str), f"state() has the key {name!r}, which is no text"
+        assert isinstance(value, float | int), f"state() holds {name} = {value!r}, which is no number"
+        assert np.isfinite(value), f"state() holds {name} = {value!r}"
+    if hasattr(component, "after_step"):
+        component.after_step({"reward/mean": 0.25, "kl/reference": 0.5, "rollout/policy_tokens": 12.0})
+    component.restore(before)
+    assert component.state() == before, f"restore() of {before} gave {component.state()}"
 
 
-def _spoken(turns: Sequence[str], answers: tuple[str, ...], others: str = "?") -> Rollout:
-    texts: list[tuple[Writer, str]] = [("task", others)]
-    for turn in turns:
-        texts += [("policy", turn), ("environment", others)]
-    segments = tuple(Segment(tokens=np.arange(1, 5), writer=writer, text=text) for writer, text in texts)
-    return Rollout(task=_task(answers), member=0, segments=segments, finish=Finish(reason="eos"))
+def _same_members(expected: Sequence[Group[Scored]], groups: Sequence[Group[Scored]], what: str) -> None:
+    def members(kept: Sequence[Group[Scored]]) -> list[tuple[str, int]]:
+        return [(group.id, rollout.member) for group in kept for rollout in group]
+
+    assert members(groups) == members(expected), f"what is kept depends on {what}"
 
 
 def _judged(reward: Reward, rollout: Rollout, what: str) -> Verdict:
@@ -215,56 +247,16 @@ def _played(environment: Environment, tools: Mapping[str, Tool], turns: tuple[st
     tokenizer = CharTokenizer()
     engine = ScriptedEngine(tokenizer, turns)
     [group] = play(
-        [_task()],
+        Players(environment=environment, engine=engine, tokenizer=tokenizer, tools=tools, run_seed=0),
+        [task()],
         step=0,
         group_size=members,
-        environment=environment,
-        engine=engine,
-        tokenizer=tokenizer,
-        tools=tools,
-        run_seed=0,
         temperature=1.0,
     )
     sessions = {session.member: session for session in engine.sessions}
     for rollout in group:
         assert rollout.member in sessions, f"no conversation was started: {rollout.finish}"
     return [(rollout, sessions[rollout.member]) for rollout in group]
-
-
-def _measured_groups(size: int, needs: frozenset[str], *, elsewhere: float) -> list[Group[Measured]]:
-    """Four groups of rollouts of different lengths; ``elsewhere`` stands wherever the policy did not write. The last group's are all equal."""
-    rng = np.random.default_rng(7)
-    groups = []
-    for number in range(4):
-        members = tuple(
-            _measured(rng, member, 0.5 if number == 3 else float(rng.random()), needs, elsewhere) for member in range(size)
-        )
-        groups.append(Group(id=f"0/{number}", task=_task(), members=members))
-    return groups
-
-
-def _measured(rng: np.random.Generator, member: int, reward: float, needs: frozenset[str], elsewhere: float) -> Measured:
-    writers: tuple[Writer, ...] = ("task", "policy", "environment", "policy", "environment")
-    segments = tuple(Segment(tokens=rng.integers(1, 99, rng.integers(2, 6)), writer=writer) for writer in writers)
-    played = Rollout(task=_task(), member=member, segments=segments, finish=Finish(reason="length" if member == 1 else "answer"))
-
-    def drawn() -> Any:
-        return np.where(played.policy_mask, rng.normal(size=len(played.tokens)), elsewhere)
-
-    token_reward = np.where(played.policy_mask, 0.0, elsewhere)
-    token_reward[played.turn_ends[-1]] = reward
-    wanted = {name: drawn() for name in ("old_logp", "ref_logp", "value") if name in needs}
-    return Measured(
-        task=played.task,
-        member=member,
-        segments=segments,
-        finish=played.finish,
-        verdicts={"given": Verdict.score(reward)},
-        reward=reward,
-        token_reward=token_reward,
-        bootstrap_value=0.3 if "value" in needs else None,
-        **wanted,
-    )
 
 
 def _by_member(groups: Sequence[Group[Credited]]) -> dict[tuple[str, int], tuple[Credited, Any]]:
@@ -278,45 +270,3 @@ def _same(expected: Mapping[tuple[str, int], tuple[Credited, Any]], groups: Sequ
         written = rollout.policy_mask
         close = np.allclose(found[key][1][written], advantage[written], rtol=1e-5, atol=1e-6)
         assert close, f"member {key[1]} of group {key[0]}: the advantage depends on {what}"
-
-
-def _loss_batch(needs: frozenset[str]) -> LossBatch:
-    """Four rollouts of 1 to 7 tokens in float64."""
-    import torch
-
-    draw = torch.Generator().manual_seed(7)
-    rollout_N = torch.repeat_interleave(torch.arange(4), torch.tensor([3, 1, 7, 4]))
-
-    def normal(*, grad: bool = False, shift: float = 0.0) -> torch.Tensor:
-        return (torch.randn(len(rollout_N), generator=draw, dtype=torch.float64) * 0.3 + shift).requires_grad_(grad)
-
-    valued = "value" in needs
-    return LossBatch(
-        logp_N=normal(grad=True, shift=-2),
-        old_logp_N=normal(shift=-2),
-        rollout_N=rollout_N,
-        num_rollouts=4,
-        advantage_N=normal(),
-        ref_logp_N=normal(shift=-2) if "ref_logp" in needs else None,
-        entropy_N=normal(grad=True, shift=2),
-        value_N=normal(grad=True) if valued else None,
-        old_value_N=normal() if valued else None,
-        return_N=normal() if valued else None,
-    )
-
-
-def _chosen(batch: LossBatch, rollouts: Sequence[int]) -> LossBatch:
-    """The batch made of these of its rollouts, in this order; detached."""
-    import torch
-
-    places = [torch.nonzero(batch.rollout_N == rollout).flatten() for rollout in rollouts]
-    index = torch.cat(places)
-    changed = {
-        name: tensor.detach()[index]
-        for name, tensor in asdict(batch, recurse=False).items()
-        if isinstance(tensor, torch.Tensor) and name != "rollout_N"
-    }
-    lengths = torch.tensor([len(place) for place in places])
-    return evolve(
-        batch, rollout_N=torch.repeat_interleave(torch.arange(len(rollouts)), lengths), num_rollouts=len(rollouts), **changed
-    )

@@ -4,8 +4,8 @@ Example::
 
     tokenizer = CharTokenizer()
     engine = ScriptedEngine(tokenizer, ["<search>paris</search>", "<answer>France</answer>"])
-    [group] = play([task], step=0, group_size=1, environment=environment, engine=engine, tokenizer=tokenizer,
-                   tools={"search": ScriptedTool()}, run_seed=0, temperature=1.0)
+    players = Players(environment=environment, engine=engine, tokenizer=tokenizer, tools={"search": ScriptedTool()}, run_seed=0)
+    [group] = play(players, [task], step=0, group_size=1, temperature=1.0)
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class CharTokenizer:
 
     pieces: tuple[str, ...] = ()
     eos_id: int = field(default=_EOS, init=False)
+    eos_ids: frozenset[int] = field(default=frozenset({_EOS}), init=False)
 
     def encode(self, text: str) -> IntArray:
         """[L] ids; ``<eos>`` in the text is the special token."""

@@ -43,6 +43,7 @@ class NumberTokenizer:
     """Text is numbers: ``"3 14"`` ↔ ``[3, 14]``."""
 
     eos_id = 0
+    eos_ids = frozenset({0})
 
     def encode(self, text: str) -> IntArray:
         return np.array([int(word) for word in text.split()], np.int64)

@@ -184,7 +184,9 @@ def test_evaluation_and_the_recipe_before_are_shown(plugins: Plugins, capsys: py
     assert section(output, "evaluation") == [
         "greedy, on the test split: before the first step, every 50 steps, after the last; 100 tasks within the run"
     ]
-    assert section(output, "weights") == ["from the final checkpoint of sft.toml (warm start); run first if its result is missing"]
+    assert section(output, "weights") == [
+        "model from the final checkpoint of sft.toml (warm start); run first if its result is missing"
+    ]
     alone = checked(plugins, capsys, "sft.toml")
     assert section(alone, "evaluation") == ["none"]
     assert "\nweights\n" not in alone

@@ -84,6 +84,11 @@ class Reward:
 
 
 @frozen(kw_only=True)
+class RewardModel:
+    path: str = option(help="folder of a checkpoint")
+
+
+@frozen(kw_only=True)
 class Penalty:
     needs = frozenset({"ref_logp"})
 
@@ -159,7 +164,7 @@ class Picky:
 
 @frozen(kw_only=True)
 class Critic:
-    pass
+    path: str | None = option(None, help="folder of a checkpoint")
 
 
 @frozen(kw_only=True)
@@ -183,7 +188,7 @@ COMPONENTS = {
     "environments": {"chat": Chat, "searching": Searching},
     "tools": {"search": Search, "search_too": Search},
     "engines": {"torch": Engine},
-    "rewards": {"exact": Reward, "format": Reward, "smoke": Reward},
+    "rewards": {"exact": Reward, "format": Reward, "smoke": Reward, "rm": RewardModel},
     "penalties": {"kl": Penalty},
     "advantages": {"group_norm": Grouped, "gae": Gae, "constant": Constant},
     "losses": {

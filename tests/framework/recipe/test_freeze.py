@@ -105,8 +105,7 @@ def test_a_frozen_chain_holds_all_its_recipes(desk: Any) -> None:
     Path("run").rename("moved")
     again = load_recipe(Path("moved/recipe.toml"), desk.plugins)
     assert again.digest == recipe.digest
-    assert again.chained_from is not None
-    assert again.chained_from.digest == recipe.chained_from.digest
+    assert again.chained["model"].digest == recipe.chained["model"].digest
 
 
 # -------------------------------------------------------------------------------------------------------------- digest

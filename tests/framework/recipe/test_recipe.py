@@ -113,12 +113,33 @@ def test_weights_may_come_from_another_recipe(desk: Any) -> None:
     """Then no path is asked for, until the folder of its checkpoint is known; all other keys are this recipe's own."""
     _write_parent(desk)
     recipe = desk.sound(f'{CHAINED}\ndtype = "bfloat16"', without=["model"])
-    assert recipe.chained_from.path == Path.cwd() / "sft/sft.toml"
-    assert recipe.chained_from.corridor.model.path == "start"
+    assert recipe.chained["model"].path == Path.cwd() / "sft/sft.toml"
+    assert recipe.chained["model"].corridor.model.path == "start"
     ready = recipe.with_model_path(Path("runs/sft/model"))
     assert attrs.asdict(ready.corridor.model) == {"path": "runs/sft/model", "dtype": "bfloat16"}
     assert ready.digest == recipe.digest
-    assert desk.sound().chained_from is None
+    assert desk.sound().chained == {}
+
+
+def test_rewards_and_the_critic_may_come_from_another_recipe(desk: Any) -> None:
+    """They get the folder of its checkpoint as their path; the digest is that recipe's, and the frozen copy holds it too."""
+    _write_parent(desk)
+    lines = (
+        '[critic]\nuse = "head"\nfrom = "sft/sft.toml"\n[advantage]\nuse = "gae"\n'
+        '[[rewards]]\nuse = "exact"\ngate = true\n[[rewards]]\nuse = "rm"\nfrom = "sft/sft.toml"\nweight = 0.5'
+    )
+    recipe = desk.sound(lines, without=["rewards", "advantage"])
+    assert sorted(recipe.chained) == ["critic", "rewards.1"]
+    ready = recipe.with_checkpoint("critic", Path("runs/a")).with_checkpoint("rewards.1", Path("runs/b"))
+    assert (ready.corridor.critic.path, ready.corridor.rewards[1].part.path) == ("runs/a", "runs/b")
+    assert [(r.name, r.weight, r.gate) for r in ready.corridor.rewards] == [("exact", 1.0, True), ("rm", 0.5, False)]
+    assert ready.corridor.model == recipe.corridor.model
+    recipe.write_frozen(Path("run"))
+    again = load_recipe(Path("run/recipe.toml"), desk.plugins)
+    assert again.digest == recipe.digest
+    assert sorted(again.chained) == ["critic", "rewards.1"]
+    _write_parent(desk, "seed = 5")
+    assert desk.sound(lines, without=["rewards", "advantage"]).digest != recipe.digest
 
 
 def test_problems_of_the_other_recipe_stand_at_their_own_places(desk: Any) -> None:
@@ -221,8 +242,7 @@ def test_a_recipe_in_small_starts_from_a_tiny_model(desk: Any, fake_plugins: Plu
     assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.model.path == "tiny"
     desk.sound(CHAINED, without=["model"])
     chained = load_recipe(Path("r.toml"), fake_plugins, smoke=True)
-    assert chained.chained_from is not None
-    assert chained.chained_from.corridor.model.path == "tiny"
+    assert chained.chained["model"].corridor.model.path == "tiny"
     assert chained.with_model_path(Path("left/here")).corridor.model.path == "left/here"
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jackfield.rollout import play
+from jackfield.rollout import Players, play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine
 from jackfield.types import Message, Rollout, Task
 from jackfield_environments.single_turn import SingleTurn
@@ -14,14 +14,10 @@ def roll(environment: SingleTurn, answer: str) -> Rollout:
     tokenizer = CharTokenizer()
     engine = ScriptedEngine(tokenizer, [answer])
     [group] = play(
+        Players(environment=environment, engine=engine, tokenizer=tokenizer, tools={}, run_seed=0),
         [TASK],
         step=0,
         group_size=1,
-        environment=environment,
-        engine=engine,
-        tokenizer=tokenizer,
-        tools={},
-        run_seed=0,
         temperature=1.0,
     )
     assert all(session.closed for session in engine.sessions)

@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jackfield.rollout import play
+from jackfield.rollout import Players, play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedTool
 from jackfield.types import IntArray, Message, Rollout, Task
 from jackfield_environments.tagged_tools import TEMPLATE, TaggedTools
@@ -31,14 +31,10 @@ def roll(
     tokenizer, tool = tokenizer or CharTokenizer(), tool or ScriptedTool(parts=("Doc 1", "Doc 2"))
     engine = ScriptedEngine(tokenizer, script)
     [group] = play(
+        Players(environment=environment, engine=engine, tokenizer=tokenizer, tools={"search": tool}, run_seed=0),
         [TASK],
         step=0,
         group_size=1,
-        environment=environment,
-        engine=engine,
-        tokenizer=tokenizer,
-        tools={"search": tool},
-        run_seed=0,
         temperature=1.0,
     )
     [rollout], [session] = group.members, engine.sessions

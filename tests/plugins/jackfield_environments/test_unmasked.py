@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jackfield.rollout import play
+from jackfield.rollout import Players, play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedTool
 from jackfield.types import Message, Rollout, Task
 from jackfield_environments.tagged_tools import TaggedTools
@@ -12,14 +12,16 @@ from jackfield_environments.unmasked import TaggedToolsUnmasked
 def roll(environment: TaggedTools) -> Rollout:
     tokenizer = CharTokenizer()
     [group] = play(
+        Players(
+            environment=environment,
+            engine=ScriptedEngine(tokenizer, ["<search>a</search>", "Paris</answer>", "<answer>Paris</answer>"]),
+            tokenizer=tokenizer,
+            tools={"search": ScriptedTool(parts=("<answer>Lyon</answer>",))},
+            run_seed=0,
+        ),
         [Task(id="q", prompt=(Message(role="user", content="Where?"),))],
         step=0,
         group_size=1,
-        environment=environment,
-        engine=ScriptedEngine(tokenizer, ["<search>a</search>", "Paris</answer>", "<answer>Paris</answer>"]),
-        tokenizer=tokenizer,
-        tools={"search": ScriptedTool(parts=("<answer>Lyon</answer>",))},
-        run_seed=0,
         temperature=1.0,
     )
     return group.members[0]

@@ -31,6 +31,7 @@ class ByteTokenizer:
         self.inner.decoder = decoders.ByteLevel()
         self.inner.add_special_tokens([AddedToken(END, special=True)])
         self.eos_id = self.inner.token_to_id(END)
+        self.eos_ids = frozenset({self.eos_id})
         self.size = self.inner.get_vocab_size()
 
     def encode(self, text: str) -> Any:

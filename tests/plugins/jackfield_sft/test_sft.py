@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from jackfield.errors import DataError
-from jackfield.rollout import Episode, play
+from jackfield.rollout import Episode, Players, play
 from jackfield.stages import LossBatch
 from jackfield.types import IntArray, Message, Rollout, Task
 from jackfield_sft.loss import CrossEntropy
@@ -23,6 +23,7 @@ class Letters:
     """One token a character; counts how often each text was encoded."""
 
     eos_id = EOS
+    eos_ids = frozenset({EOS})
 
     def __init__(self) -> None:
         self.encoded: list[str] = []
@@ -63,14 +64,10 @@ def test_recorded_turns_meet_the_real_environment() -> None:
     engine, tokenizer = Recorded(), Letters()
     engine.start(None, tokenizer)
     [group] = play(
+        Players(environment=AskThenAnswer(), engine=engine, tokenizer=tokenizer, tools={}, run_seed=0),
         [TASK],
         step=1,
         group_size=2,
-        environment=AskThenAnswer(),
-        engine=engine,
-        tokenizer=tokenizer,
-        tools={},
-        run_seed=0,
         temperature=1.0,
     )
     two_turns, one_turn = group.members
@@ -142,6 +139,8 @@ def test_cross_entropy_is_minus_logp() -> None:
             old_logp_N=logp_N.detach(),
             rollout_N=zeros.long(),
             num_rollouts=1,
+            group_R=torch.zeros(1, dtype=torch.long),
+            num_groups=1,
             advantage_N=torch.full((2,), float("nan")),
             entropy_N=torch.zeros(2),
         )

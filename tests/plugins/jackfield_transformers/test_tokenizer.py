@@ -95,6 +95,7 @@ def test_turns_end_with_what_the_template_says():
     inner = byte_tokenizer()
     inner.add_special_tokens({"eos_token": "<|endoftext|>"})
     assert HfTokenizer(inner).eos_id == inner.convert_tokens_to_ids("<|im_end|>") != inner.eos_token_id
+    assert HfTokenizer(inner).eos_ids == {HfTokenizer(inner).eos_id, inner.eos_token_id}, "a sampled end of text ends the turn too"
     inner.chat_template = None
     assert HfTokenizer(inner).eos_id == inner.eos_token_id
 
