@@ -1,26 +1,16 @@
-"""Credit from a critic: generalised advantage estimation, where only what the policy wrote is time.
-
-Axes: R rollouts of a step, M policy tokens of the longest one, L tokens of one rollout. Arrays ``_RM`` are right-aligned: every
-rollout's last policy token stands in the last column, so that one backward scan serves all; what is left of its first is 0.
-"""
+"""Credit from a critic, with an exponential weight between looking one token ahead and looking to the end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
 from attrs import frozen
 
 from jackfield.component import fraction, option
-from jackfield.types import BoolArray, Credited, FloatArray, Group, Measured, promote
-from jackfield_credit.placing import credit_each, on_policy_tokens
-
-Array = npt.NDArray[np.float64]
-
-WHITEN_EPSILON = 1e-8
-"""Added to the variance when whitening."""
+from jackfield.types import Credited, Group, Measured
+from jackfield_credit.placing import credited
+from jackfield_credit.timeline import discounted_to_go, temporal_differences, values, whitened
 
 
 @frozen(kw_only=True)
@@ -37,6 +27,9 @@ class Gae:
     costs nothing beyond the reward not earned; set it to false (Search-R1 does) to make running out an ordinary end worth 0.
 
     ``whiten`` is over the policy tokens of all rollouts of the step, with the population variance: a single token gives 0.
+
+    Groups play no part: one of equal rewards, or of a single rollout, is credited like any other. Rollouts without a reward
+    (failed, or every source abstained) have left the step before.
     """
 
     gamma: float = option(1.0, help="discount γ per policy token", check=fraction)
@@ -59,78 +52,8 @@ class Gae:
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` and ``returns`` [L], NaN where the policy did not write."""
         rollouts = [rollout for group in groups for rollout in group]
-        advantages, returns = self._estimate(rollouts)
-        return credit_each(groups, lambda rollout: _credited(rollout, next(advantages), next(returns)))
-
-    def _estimate(self, rollouts: Sequence[Measured]) -> tuple[Iterator[FloatArray], Iterator[FloatArray]]:
-        """Advantages and returns of every rollout, each one value a policy token."""
-        length_R = [rollout.num_policy_tokens for rollout in rollouts]
-        reward_RM = _right_aligned([rollout.token_reward[rollout.policy_mask] for rollout in rollouts])
-        value_RM = _right_aligned([_values(rollout)[rollout.policy_mask] for rollout in rollouts])
-        end_value_R = np.array([self._end_value(rollout) for rollout in rollouts])
-        advantage_RM = _scan(reward_RM, value_RM, end_value_R, self.gamma, self.lam)
-        target_RM = advantage_RM
-        if self.critic_lam is not None:
-            target_RM = _scan(reward_RM, value_RM, end_value_R, self.gamma, self.critic_lam)
-        return_RM = target_RM + value_RM
-        if self.whiten:
-            advantage_RM = _whitened(advantage_RM, _live(length_R, advantage_RM.shape[1]))
-        return _rows(advantage_RM, length_R), _rows(return_RM, length_R)
-
-    def _end_value(self, rollout: Measured) -> float:
-        if not (self.bootstrap_truncated and rollout.finish.truncated and rollout.num_policy_tokens):
-            return 0.0
-        if rollout.bootstrap_value is None:
-            raise ValueError(f"rollout {rollout.task.id}/{rollout.member} was truncated but has no bootstrap_value")
-        return rollout.bootstrap_value
-
-
-def _scan(reward_RM: Array, value_RM: Array, end_value_R: Array, gamma: float, lam: float) -> Array:
-    """[R, M] advantages, from the last column to the first."""
-    advantage_RM = np.zeros_like(value_RM)
-    next_value_R = end_value_R
-    next_advantage_R = np.zeros_like(end_value_R)
-    for t in range(value_RM.shape[1] - 1, -1, -1):
-        delta_R = reward_RM[:, t] + gamma * next_value_R - value_RM[:, t]
-        next_advantage_R = advantage_RM[:, t] = delta_R + gamma * lam * next_advantage_R
-        next_value_R = value_RM[:, t]
-    return advantage_RM
-
-
-def _whitened(advantage_RM: Array, live_RM: BoolArray) -> Array:
-    """Mean 0 and population variance 1 over the live entries; all equal gives exactly 0."""
-    live = advantage_RM[live_RM]
-    if not live.size or live.max() == live.min():
-        return np.zeros_like(advantage_RM)
-    whitened: Array = (advantage_RM - live.mean()) / np.sqrt(live.var() + WHITEN_EPSILON)
-    return whitened
-
-
-def _right_aligned(rows: Sequence[FloatArray]) -> Array:
-    """[R, M] float64."""
-    width = max(map(len, rows), default=0)
-    aligned = np.zeros((len(rows), width))
-    for target, row in zip(aligned, rows, strict=True):
-        target[width - len(row) :] = row
-    return aligned
-
-
-def _live(length_R: Sequence[int], width: int) -> BoolArray:
-    """[R, M] where ``_right_aligned`` put something."""
-    return np.arange(width) >= width - np.array(length_R, np.int64)[:, None]
-
-
-def _rows(aligned_RM: Array, length_R: Sequence[int]) -> Iterator[FloatArray]:
-    """The inverse of ``_right_aligned``."""
-    width = aligned_RM.shape[1]
-    return (row[width - length :] for row, length in zip(aligned_RM, length_R, strict=True))
-
-
-def _values(rollout: Measured) -> FloatArray:
-    if rollout.value is None:
-        raise ValueError("gae got a rollout without the critic's values, though it declares that it needs them")
-    return rollout.value
-
-
-def _credited(rollout: Measured, advantage: FloatArray, returns: FloatArray) -> Credited:
-    return promote(Credited, rollout, advantage=on_policy_tokens(rollout, advantage), returns=on_policy_tokens(rollout, returns))
+        deltas = [temporal_differences(r, self.gamma, bootstrap_truncated=self.bootstrap_truncated) for r in rollouts]
+        advantages = discounted_to_go(deltas, self.gamma * self.lam)
+        targets = advantages if self.critic_lam is None else discounted_to_go(deltas, self.gamma * self.critic_lam)
+        returns = [target + values(rollout) for target, rollout in zip(targets, rollouts, strict=True)]
+        return credited(groups, whitened(advantages) if self.whiten else advantages, returns)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from attrs import frozen
 
 from jackfield.component import at_least, option
-from jackfield.types import Credited, FloatArray, Group, Measured, promote
-from jackfield_credit.placing import on_policy_tokens
+from jackfield.types import Credited, FloatArray, Group, Measured
+from jackfield_credit.placing import credited, total_reward
 
 
 @frozen(kw_only=True)
@@ -27,6 +27,10 @@ class GroupNorm:
     Sources: DeepSeekMath (Shao et al. 2024, arXiv 2402.03300, section 4.1.2, outcome supervision); Understanding R1-Zero-Like
     Training (Liu et al. 2025, arXiv 2503.20783, "Dr. GRPO") for ``scale_by_std = false``: dividing by the standard deviation
     gives very easy and very hard tasks more weight.
+
+    Rollouts without a reward (failed, or every source abstained) take no part in mean and deviation, and a group that this leaves
+    with fewer than two members is left out of the step. Truncated rollouts count like any other (see the filter
+    ``drop_truncated``); so do those in which the policy wrote nothing.
     """
 
     scale_by_std: bool = option(
@@ -40,15 +44,7 @@ class GroupNorm:
 
     def credit(self, groups: Sequence[Group[Measured]]) -> list[Group[Credited]]:
         """``advantage`` [L], constant over a rollout's policy tokens; no ``returns``."""
-        return [self._credit_group(group) for group in groups]
-
-    def _credit_group(self, group: Group[Measured]) -> Group[Credited]:
-        advantage_G = self.advantages(np.array([total_reward(rollout) for rollout in group]))
-        members = tuple(
-            promote(Credited, rollout, advantage=on_policy_tokens(rollout, float(advantage)))
-            for rollout, advantage in zip(group, advantage_G, strict=True)
-        )
-        return Group(id=group.id, task=group.task, members=members)
+        return credited(groups, [a for group in groups for a in self.advantages(np.array([total_reward(r) for r in group]))])
 
     def advantages(self, reward_G: npt.NDArray[np.float64]) -> FloatArray:
         """[G] advantages of the members of one group with these total rewards."""
@@ -56,13 +52,3 @@ class GroupNorm:
             return np.zeros_like(reward_G)
         scale = float(reward_G.std(ddof=1)) + self.epsilon if self.scale_by_std else 1.0
         return (reward_G - float(reward_G.mean())) / scale
-
-
-def total_reward(rollout: Measured) -> float:
-    """What the rollout earned: its reward less its penalties, which is the sum of its tokens' rewards.
-
-    A rollout in which the policy wrote nothing has no token to carry its reward, yet counts in its group's statistics.
-    """
-    if rollout.num_policy_tokens == 0:
-        return float(rollout.reward or 0.0)
-    return float(rollout.token_reward[rollout.policy_mask].sum(dtype=np.float64))

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from jackfield.types import Credited, Group, Measured
-from jackfield_credit.constant import Constant
-from jackfield_credit.group_norm import GroupNorm, total_reward
+from jackfield_credit.group_norm import GroupNorm
 
 Make = Callable[..., Measured]
 MakeGroup = Callable[..., Group[Measured]]
@@ -71,12 +70,6 @@ def test_groups_do_not_see_each_other(measured: Make, group: MakeGroup) -> None:
     assert of_members(GroupNorm().credit([one, other])[0]) == of_members(GroupNorm().credit([one])[0])
 
 
-def test_penalties_count_and_other_tokens_do_not(measured: Make) -> None:
-    """The total is the sum over policy tokens: 1 − 0.25 − 0.25; NaN or junk elsewhere is not read."""
-    for elsewhere in (np.nan, 5.0):
-        assert total_reward(measured("PAEA", rewards=[-0.25, 0.75], elsewhere=elsewhere)) == 0.5
-
-
 def test_a_rollout_in_which_the_policy_wrote_nothing_counts(measured: Make, group: MakeGroup) -> None:
     """It has no token to learn from, but its reward is part of the group's mean."""
     silent = measured("PE", rewards=[])
@@ -86,13 +79,5 @@ def test_a_rollout_in_which_the_policy_wrote_nothing_counts(measured: Make, grou
 
 
 def test_what_recipes_are_held_to() -> None:
-    """A12: a group of one has nothing to be compared with; only ``constant`` does without a reward."""
+    """A12: a group of one has nothing to be compared with."""
     assert (GroupNorm.smallest_group, GroupNorm.uses_reward) == (2, True)
-    assert (Constant.smallest_group, Constant.uses_reward) == (1, False)
-
-
-def test_constant(measured: Make, group: MakeGroup) -> None:
-    """Advantage 1 on every policy token and nothing elsewhere."""
-    [credited] = Constant().credit([group(measured("PAEA", rewards=[0, 0]))])
-    assert credited.members[0].advantage.tolist() == pytest.approx([np.nan, 1, np.nan, 1], nan_ok=True)
-    assert credited.members[0].returns is None
