@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from attrs import frozen
 
 from jackfield.component import at_least, fraction, option
 from jackfield.stages import LossBatch, LossTerms
-
-if TYPE_CHECKING:
-    import torch
-
-LOG_RATIO_LIMIT = 20.0
-"""Log-ratios beyond this are cut before exp, which would overflow fp32 at 88."""
+from jackfield_ppo.ratio import approx_kl, log_ratio
 
 
 def _above_one(value: Any) -> str | None:
@@ -28,6 +23,18 @@ class PpoClip:
     ``dual_clip`` c bounds the term of tokens with a negative advantage by c·|A| (Ye et al. 2019, arXiv 1912.09729, eq. 5), since
     eq. 7 does not bound it where the ratio is large.
 
+    Its parts can be taken off one by one, to see what each is good for (they differ from a step's second update on; in the first, ρ = 1):
+
+    ======================  ================================  ==================================================================
+    in the recipe           term                              what is lost
+    ======================  ================================  ==================================================================
+    (as it is)              max(−A·ρ, −A·clip(ρ))
+    ``pessimistic = false`` −A·clip(ρ)                        the min of eq. 7: a token that moved the wrong way, beyond the
+                                                              clip, is no longer pulled back
+    ``clip = false``        −A·ρ                              the clip (and with it the min): nothing bounds a step
+    ``use = "reinforce"``   −A·log π                          the ratio as well: old tokens count as if just sampled
+    ======================  ================================  ==================================================================
+
     Metrics: ``ratio``; ``approx_kl``, the k3 estimate (ρ − 1) − log ρ of KL(π_old ‖ π); ``clip_fraction``, the share of tokens
     whose term is the clipped one and so has no gradient; ``dual_clip_fraction``, as that, where ``dual_clip`` is set.
     """
@@ -36,6 +43,10 @@ class PpoClip:
     clip_high: float = option(0.2, help="the ratio is clipped above 1 + clip_high", check=at_least(0))
     dual_clip: float | None = option(
         None, help="bound of the term, in |advantage|, where the advantage is negative; unset: none", check=_above_one
+    )
+    clip: bool = option(True, help="clip the ratio at all; false for ablation: clip_low and clip_high do nothing")
+    pessimistic: bool = option(
+        True, help="take the worse of the clipped and the free objective (the min of eq. 7); false for ablation: always the clipped"
     )
 
     unit: ClassVar[Literal["token"]] = "token"
@@ -46,23 +57,20 @@ class PpoClip:
         """[N] terms."""
         import torch
 
-        log_ratio_N = (batch.logp_N - batch.old_logp_N).clamp(-LOG_RATIO_LIMIT, LOG_RATIO_LIMIT)
+        log_ratio_N = log_ratio(batch)
         ratio_N = log_ratio_N.exp()
-        free_N = -batch.advantage_N * ratio_N
-        clipped_N = -batch.advantage_N * ratio_N.clamp(1 - self.clip_low, 1 + self.clip_high)
-        term_N = torch.maximum(free_N, clipped_N)
-        metrics = {
-            "ratio": ratio_N,
-            "approx_kl": ratio_N - 1 - log_ratio_N,
-            "clip_fraction": (clipped_N > free_N).to(ratio_N.dtype),
-        }
+        term_N = free_N = -batch.advantage_N * ratio_N
+        clipped_N = torch.zeros_like(ratio_N, dtype=torch.bool)
+        if self.clip:
+            held_N = ratio_N.clamp(1 - self.clip_low, 1 + self.clip_high)
+            term_N, clipped_N = -batch.advantage_N * held_N, held_N != ratio_N
+            if self.pessimistic:
+                clipped_N = term_N > free_N
+                term_N = torch.maximum(free_N, term_N)
+        metrics = {"ratio": ratio_N.detach(), "approx_kl": approx_kl(log_ratio_N), "clip_fraction": clipped_N.to(ratio_N.dtype)}
         if self.dual_clip is not None:
             bounded_N = torch.minimum(term_N, -batch.advantage_N * self.dual_clip)
             cut_N = (batch.advantage_N < 0) & (bounded_N < term_N)
             term_N = torch.where(batch.advantage_N < 0, bounded_N, term_N)
             metrics["dual_clip_fraction"] = cut_N.to(ratio_N.dtype)
-        return LossTerms(term=term_N, metrics=_detached(metrics))
-
-
-def _detached(metrics: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {name: values.detach() for name, values in metrics.items()}
+        return LossTerms(term=term_N, metrics=metrics)

@@ -29,6 +29,7 @@ class ValueClip:
 
     unit: ClassVar[Literal["token"]] = "token"
     needs: ClassVar[frozenset[str]] = frozenset({"value", "returns"})
+    reads_policy: ClassVar[bool] = False
 
     def terms(self, batch: LossBatch) -> LossTerms:
         """[N] terms."""

@@ -10,7 +10,10 @@ import pytest
 import torch
 
 from jackfield.stages import LossBatch
+from jackfield_ppo.cispo import Cispo
+from jackfield_ppo.gspo import Gspo
 from jackfield_ppo.policy import PpoClip
+from jackfield_ppo.reinforce import Reinforce
 
 
 def batch(logp: Any, old_logp: Any, advantage: Any) -> LossBatch:
@@ -20,6 +23,8 @@ def batch(logp: Any, old_logp: Any, advantage: Any) -> LossBatch:
         old_logp_N=torch.as_tensor(old_logp, dtype=torch.float64),
         rollout_N=torch.zeros(len(old_logp), dtype=torch.long),
         num_rollouts=1,
+        group_R=torch.zeros(1, dtype=torch.long),
+        num_groups=1,
         advantage_N=torch.as_tensor(advantage, dtype=torch.float64),
         entropy_N=torch.zeros(len(old_logp), dtype=torch.float64),
     )
@@ -100,6 +105,47 @@ def test_clipped_tokens_have_no_gradient() -> None:
     assert logp_N.grad.tolist() == [0.0, 0.0, 0.0]
 
 
+def test_without_the_min_hand_computed() -> None:
+    """pessimistic = false: the clipped objective alone. It differs where a token moved the wrong way, and has no gradient there.
+
+    Ratios 1.5, 0.5, 1.1, 1.5, 0.5 with ε = 0.2: A = 2: −2.4, −1.6 (not −1.0), −2.2; A = −2: 2.4 (not 3.0), 1.6
+    """
+    ratios = [1.5, 0.5, 1.1, 1.5, 0.5]
+    logp_N = torch.log(torch.tensor(ratios, dtype=torch.float64)).requires_grad_()
+    terms = PpoClip(pessimistic=False).terms(batch(logp_N, [0.0] * 5, [2, 2, 2, -2, -2]))
+    assert terms.term.tolist() == pytest.approx([-2.4, -1.6, -2.2, 2.4, 1.6], abs=1e-12)
+    assert terms.metrics["clip_fraction"].tolist() == [1, 1, 0, 1, 1]
+    terms.term.sum().backward()
+    assert logp_N.grad is not None
+    assert logp_N.grad.tolist() == pytest.approx([0, 0, -2.2, 0, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("pessimistic", [True, False])
+def test_without_the_clip_hand_computed(pessimistic: bool) -> None:
+    """clip = false: −A·ρ with its own gradient at every ratio, with or without the min; only a dual clip still bounds it."""
+    logp_N = torch.log(torch.tensor([1.5, 0.5, 4.0, 0.25], dtype=torch.float64)).requires_grad_()
+    moved = batch(logp_N, [0.0] * 4, [2, 2, -2, -2])
+    terms = PpoClip(clip=False, pessimistic=pessimistic).terms(moved)
+    assert terms.term.tolist() == pytest.approx([-3.0, -1.0, 8.0, 0.5], abs=1e-12)
+    assert terms.metrics["clip_fraction"].tolist() == [0, 0, 0, 0]
+    terms.term.sum().backward()
+    assert logp_N.grad is not None
+    assert logp_N.grad.tolist() == pytest.approx([-3.0, -1.0, 8.0, 0.5], abs=1e-12)
+    bounded = PpoClip(clip=False, pessimistic=pessimistic, dual_clip=3.0).terms(moved)
+    assert bounded.term.tolist() == pytest.approx([-3.0, -1.0, 6.0, 0.5], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "loss", [PpoClip(), PpoClip(pessimistic=False), PpoClip(clip=False), Reinforce(), Gspo(), Cispo()], ids=str
+)
+def test_all_have_the_plain_gradient_in_the_first_update(loss: Any) -> None:
+    """At ratio 1 the gradient is −A, exactly, whatever part is taken off: they differ from a step's second update on."""
+    logp_N = torch.tensor([-0.5, -2.0, -1.0], dtype=torch.float64, requires_grad=True)
+    loss.terms(batch(logp_N, logp_N.detach(), [1.0, -3.0, 0.0])).term.sum().backward()
+    assert logp_N.grad is not None
+    assert logp_N.grad.tolist() == [-1.0, 3.0, 0.0]
+
+
 def test_extreme_ratios_stay_finite() -> None:
     """Pitfall 27: log-ratios of ±200 overflow neither value nor gradient in float32."""
     logp_N = torch.tensor([-200.0, 0.0], requires_grad=True)
@@ -110,6 +156,8 @@ def test_extreme_ratios_stay_finite() -> None:
             old_logp_N=old_logp_N,
             rollout_N=torch.zeros(2),
             num_rollouts=1,
+            group_R=torch.zeros(1, dtype=torch.long),
+            num_groups=1,
             advantage_N=advantage_N,
             entropy_N=torch.zeros(2),
         )

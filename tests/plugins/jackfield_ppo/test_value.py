@@ -25,6 +25,8 @@ def batch(value: Any = None, old_value: Any = None, returns: Any = None, entropy
         old_logp_N=zeros,
         rollout_N=zeros.long(),
         num_rollouts=1,
+        group_R=torch.zeros(1, dtype=torch.long),
+        num_groups=1,
         advantage_N=zeros,
         entropy_N=tensor(entropy),
         value_N=tensor(value),
@@ -104,3 +106,4 @@ def test_what_they_ask_for() -> None:
     """Each asks for exactly what it reads, per token."""
     assert (ValueClip.unit, Entropy.unit) == ("token", "token")
     assert ValueClip.needs == {"value", "returns"}
+    assert not ValueClip.reads_policy

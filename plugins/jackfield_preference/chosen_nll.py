@@ -1,0 +1,33 @@
+"""Maximum likelihood of the preferred member."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from attrs import frozen
+
+from jackfield.stages import LossBatch, LossTerms
+from jackfield.types import Credited
+
+
+@frozen(kw_only=True)
+class ChosenNll:
+    """−log π(token) per token of the preferred member of a pair, in nats; the other member counts nowhere, not in the divisor either.
+
+    The NLL term beside DPO, which keeps the chosen answer likely while the margin grows; its ``weight`` is its coefficient. What it is
+    divided by is ``learn.aggregation`` over preferred members alone: with ``token_mean`` it is the cross entropy that fine-tuning on the
+    chosen answers would have; with ``sequence_mean`` every chosen answer counts alike (Pang et al. 2024, arXiv 2404.19733, eq. 1).
+    """
+
+    unit: ClassVar[Literal["token"]] = "token"
+    silent_without_advantage: ClassVar[bool] = True
+
+    def counts(self, rollout: Credited) -> bool:
+        """Whether this is the preferred member: its advantage is positive."""
+        return float(np.sum(rollout.advantage[rollout.policy_mask])) > 0
+
+    def terms(self, batch: LossBatch) -> LossTerms:
+        """[N] terms, 0 for members that are not preferred."""
+        preferred_N = (batch.side_R > 0)[batch.rollout_N]
+        return LossTerms(term=(-batch.logp_N).where(preferred_N, batch.logp_N.new_zeros(())))
