@@ -97,9 +97,7 @@ def assign_credit(
     return corridor.advantage.credit(measured)
 
 
-def scorable(
-    groups: Sequence[Group[Scored]], smallest_group: int, filters: Sequence[Named[Filter]] = ()
-) -> list[Group[Scored]]:
+def scorable(groups: Sequence[Group[Scored]], smallest_group: int, filters: Sequence[Named[Filter]] = ()) -> list[Group[Scored]]:
     """The groups without members that have no reward (a failed rollout or verifier) or that a filter leaves out, and without groups
     left too small by that."""
     kept = [Group(id=g.id, task=g.task, members=tuple(r for r in g if r.reward is not None)) for g in groups]

@@ -70,7 +70,7 @@ class _Builder:
                 self._wrong(tree.origin, key, f"required: a table [{key}] with `use = …`{self._choices(kind)}")
             return
         self.parts.asked[key] = 1
-        placed = self.component(kind, node, key, owned=("from",) if key in OWNED["from"] else ())
+        placed = self.component(kind, node, key)
         if placed is not None:
             self.parts.single[key] = placed
             self.parts.tree[key] = placed.node
@@ -115,6 +115,7 @@ class _Builder:
         self, entry: Entry, cls: type, use: Node, given: dict[str, Node], origin: Origin, subject: str, owned: Sequence[str]
     ) -> Placed | None:
         before = len(self.parts.problems)
+        owned = (*owned, "from") if "from" in given else owned
         taken = set(owned) & recipe_keys(cls).keys()
         if taken:
             self._wrong(use.origin, subject, f"{cls.__qualname__} has a field '{min(taken)}', which is the core's own key here")

@@ -41,9 +41,10 @@ LISTS = {
     "trackers": "trackers",
 }
 """Recipe list → kind of its components."""
-OWNED = {"weight": ("rewards", "losses"), "gate": ("rewards",), "from": ("model", "critic", "rewards")}
-"""Keys that the core owns in a component's table → where. ``weight``: of a sum. ``gate``: where it scores 0 or less, the other rewards
-do not count. ``from``: the recipe whose final checkpoint gives the component's ``path``."""
+OWNED = {"weight": ("rewards", "losses"), "gate": ("rewards",)}
+"""Keys that the core owns in a component's table → lists where it does. ``weight``: of a sum. ``gate``: where it scores 0 or less, the
+other rewards do not count. Besides, any component with a key ``path`` may be given ``from`` in its stead: the recipe whose final
+checkpoint gives it."""
 PREAMBLE = ("requires", "plugins")
 """Top-level keys that are read before anything is built."""
 

@@ -12,16 +12,16 @@ from attrs import frozen
 from packaging.requirements import InvalidRequirement, Requirement
 
 from jackfield import __version__
-from jackfield.corridor import Corridor
+from jackfield.corridor import Corridor, Named
 from jackfield.errors import Problem, RecipeError, UserError
 from jackfield.recipe.build import build
 from jackfield.recipe.check import check, check_components, check_observers
 from jackfield.recipe.fields import INVALID, convert, freeze
 from jackfield.recipe.freeze import digest, to_toml
-from jackfield.recipe.parts import OWNED, Parts
+from jackfield.recipe.parts import Parts
 from jackfield.recipe.read import read, show_path
 from jackfield.recipe.smoke import in_small, put_tiny_model
-from jackfield.recipe.tree import Node, plain, walk
+from jackfield.recipe.tree import Node, Origin, assign, plain, walk
 
 if TYPE_CHECKING:
     from jackfield.plugins import Plugins
@@ -52,18 +52,9 @@ class Recipe:
         return attrs.evolve(self, corridor=attrs.evolve(self.corridor, model=model))
 
     def with_checkpoint(self, subject: str, folder: Path) -> Recipe:
-        """With the weights of a checkpoint in the component at this place: its ``path`` becomes the checkpoint's folder (the
+        """With the weights of a checkpoint in the component at this place: its ``path`` becomes the checkpoint's folder (a language
         model's: the folder ``model`` in it)."""
-        if subject == "model":
-            return self.with_model_path(folder / "model")
-        key, _, index = subject.partition(".")
-        if not index:
-            changed: Any = attrs.evolve(getattr(self.corridor, key), path=str(folder))
-        else:
-            entries = list(getattr(self.corridor, key))
-            entries[int(index)] = attrs.evolve(entries[int(index)], part=attrs.evolve(entries[int(index)].part, path=str(folder)))
-            changed = tuple(entries)
-        return attrs.evolve(self, corridor=attrs.evolve(self.corridor, **{key: changed}))
+        return attrs.evolve(self, corridor=_with_checkpoint(self.corridor, subject.split("."), folder))
 
     def write_frozen(self, folder: Path) -> None:
         """Write ``recipe.toml``, which loads again to this recipe whatever happens to the files it was made of; the recipes that
@@ -198,31 +189,43 @@ def _plugin_files(tree: Node, plugins: Plugins, problems: list[Problem]) -> tupl
     return tuple(files)
 
 
+def _with_checkpoint(part: Any, keys: Sequence[str], folder: Path) -> Any:
+    if isinstance(part, Named):
+        return attrs.evolve(part, part=_with_checkpoint(part.part, keys, folder))
+    if not keys:
+        return part.from_folder(folder / "model") if hasattr(part, "from_folder") else attrs.evolve(part, path=str(folder))
+    key, rest = keys[0], keys[1:]
+    if isinstance(part, tuple):
+        return tuple(_with_checkpoint(entry, rest, folder) if str(index) == key else entry for index, entry in enumerate(part))
+    return attrs.evolve(part, **{key: _with_checkpoint(getattr(part, key), rest, folder)})
+
+
 def _with_source(tree: Mapping[str, Node], subject: str, source: str) -> dict[str, Node]:
     """The tree with the component at ``subject`` chained from another file."""
-    key, _, index = subject.partition(".")
-    entry = tree[key].value[int(index)] if index else tree[key]
-    entry = Node(entry.value | {"from": Node(source, entry.value["from"].origin)}, entry.origin)
-    if not index:
-        return {**tree, key: entry}
-    entries = [entry if number == int(index) else old for number, old in enumerate(tree[key].value)]
-    return {**tree, key: Node(entries, tree[key].origin)}
+    origins = dict(_sources(Node(dict(tree), Origin("", Path()))))
+    leaf = Node(source, origins[tuple(subject.split("."))].origin)
+    changed: dict[str, Node] = assign(Node(dict(tree), leaf.origin), [*subject.split("."), "from"], leaf).value
+    return changed
+
+
+def _sources(node: Node, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Node]]:
+    """Where components stand that take their weights from another recipe, and the value of their key ``from``."""
+    if node.is_table and {"use", "from"} <= node.value.keys():
+        yield path, node.value["from"]
+    items = node.value.items() if node.is_table else enumerate(node.value) if isinstance(node.value, list) else ()
+    for key, item in items:
+        yield from _sources(item, (*path, str(key)))
 
 
 def _chained(
     tree: Node, path: Path, plugins: Plugins, children: tuple[Path, ...], problems: list[Problem], smoke: bool
 ) -> dict[str, Recipe]:
     """The recipes named by keys ``from``; their problems are added to ours, at their own places."""
-    entries = {key: tree.value[key] for key in OWNED["from"] if key in tree.value}
-    for key, listed in [(key, node) for key, node in entries.items() if isinstance(node.value, list)]:
-        del entries[key]
-        entries |= {f"{key}.{index}": node for index, node in enumerate(listed.value)}
     found = {}
-    for subject, node in entries.items():
-        if node.is_table and "from" in node.value:
-            recipe = _source(subject, node.value["from"], path, plugins, children, problems, smoke)
-            if recipe is not None:
-                found[subject] = recipe
+    for keys, source in _sources(tree):
+        recipe = _source(".".join(keys), source, path, plugins, children, problems, smoke)
+        if recipe is not None:
+            found[".".join(keys)] = recipe
     return found
 
 

@@ -118,7 +118,8 @@ def check_tool(tool: Tool) -> None:
 def check_advantage(advantage: Advantage) -> None:
     """Credits every policy token with something finite that depends neither on order nor on what stands at other positions.
 
-    It may leave out members and whole groups, but adds none and keeps the order of groups.
+    It may leave out members and whole groups, but adds none and keeps the order of groups. What it learns from step to step (see
+    ``stages``) moves in ``after_step`` only, and ``restore`` takes back what ``state`` gave.
     """
     needs = _needs(advantage)
     assert advantage.smallest_group >= 1, f"smallest_group is {advantage.smallest_group}"
@@ -134,10 +135,10 @@ def check_advantage(advantage: Advantage) -> None:
         assert np.isfinite(credited[written]).all(), (
             f"member {member} of {group}: the advantage is not finite where the policy wrote"
         )
+    _same(expected, advantage.credit(groups), "earlier calls (does it keep state, or write into its input?)")
     _same(expected, advantage.credit(measured_groups(max(3, advantage.smallest_group), needs, elsewhere=1e9)), "masked positions")
     shuffled = [evolve(group, members=group.members[::-1]) for group in reversed(groups)]
     _same(expected, advantage.credit(shuffled), "the order of groups and members")
-    _same(expected, advantage.credit(groups), "earlier calls (does it keep state, or write into its input?)")
     _check_state(advantage)
     _same(expected, advantage.credit(groups), "a step between state() and restore()")
 

@@ -23,6 +23,7 @@ FINISHES: tuple[FinishReason, ...] = ("answer", "length", "eos", "turns", "tool_
 
 
 def task(answers: tuple[str, ...] = ("Paris",)) -> Task:
+    """A question with these gold answers."""
     return Task(
         id="contract/1",
         prompt=(Message(role="user", content="What is the capital of France?"),),
@@ -32,6 +33,7 @@ def task(answers: tuple[str, ...] = ("Paris",)) -> Task:
 
 
 def spoken(turns: Sequence[str], answers: tuple[str, ...], others: str = "?") -> Rollout:
+    """Turns of the policy with an observation after each; ``others`` is all that prompt and observations say."""
     texts: list[tuple[Writer, str]] = [("task", others)]
     for turn in turns:
         texts += [("policy", turn), ("environment", others)]
