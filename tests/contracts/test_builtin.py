@@ -11,7 +11,7 @@ import pytest
 
 from jackfield.plugins import Plugins, Source
 from jackfield.registry import Entry
-from jackfield.testing.contracts import check_advantage, check_environment, check_loss, check_reward, check_tool
+from jackfield.testing.contracts import check_advantage, check_environment, check_filter, check_loss, check_reward, check_tool
 from jackfield.testing.fakes import ScriptedTool
 
 ROOT = Path(__file__).parents[2]
@@ -77,6 +77,12 @@ def test_tools(entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     check_tool(tool)
     if hasattr(tool, "close"):
         tool.close()
+
+
+@_offered("filters")
+def test_filters(entry: Entry) -> None:
+    """Every filter leaves rollouts out and does nothing else."""
+    check_filter(_made(entry))
 
 
 @_offered("advantages")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from jackfield.rollout import Episode
 from jackfield.stages import LossBatch, LossTerms
-from jackfield.testing.contracts import check_advantage, check_environment, check_loss, check_reward, check_tool
+from jackfield.testing.contracts import check_advantage, check_environment, check_filter, check_loss, check_reward, check_tool
 from jackfield.testing.fakes import ScriptedTool
-from jackfield.types import Credited, Group, Measured, Observation, Rollout, Verdict, promote
+from jackfield.types import Credited, Group, Measured, Observation, Rollout, Scored, Task, Verdict, promote
 
 
 class Judge:
@@ -72,8 +73,6 @@ class CrashingLate(OneTurn):
 
 class Claiming(OneTurn):
     async def play(self, episode: Episode) -> Rollout:
-        from attrs import evolve
-
         rollout = await super().play(episode)
         return evolve(rollout, segments=tuple(evolve(s, writer="policy") for s in rollout.segments))
 
@@ -222,6 +221,103 @@ def test_bad_advantages_are_found(estimate: Callable[[Group[Measured]], list[Any
 def test_good_advantage_passes() -> None:
     """A centred reward is sound."""
     check_advantage(Estimate(centred))
+
+
+class Baseline(Estimate):
+    """An estimator that learns from step to step; ``forgets`` breaks its ``restore``."""
+
+    def __init__(self, *, forgets: bool = False, moves_at_once: bool = False) -> None:
+        super().__init__(self.against_mean)
+        self.mean = 0.0
+        self.forgets = forgets
+        self.moves_at_once = moves_at_once
+
+    def against_mean(self, group: Group[Measured]) -> list[Any]:
+        given = [np.full(len(r.tokens), reward_of(r) - self.mean) for r in group]
+        self.mean += self.moves_at_once * 1.0
+        return given
+
+    def after_step(self, metrics: Mapping[str, float]) -> None:
+        self.mean = metrics["reward/mean"]
+
+    def state(self) -> dict[str, float]:
+        return {"mean": self.mean}
+
+    def restore(self, state: Mapping[str, float]) -> None:
+        self.mean = 7.0 if self.forgets else state["mean"]
+
+
+def test_what_is_learnt_from_step_to_step() -> None:
+    """A baseline that moves after the step is sound; one that moves while crediting, or is not taken back, is named."""
+    check_advantage(Baseline())
+    with pytest.raises(AssertionError, match="earlier calls"):
+        check_advantage(Baseline(moves_at_once=True))
+    with pytest.raises(AssertionError, match=r"restore\(\) of"):
+        check_advantage(Baseline(forgets=True))
+
+
+def test_after_step_needs_state() -> None:
+    """Without it the run never calls it."""
+    estimate = Estimate(centred)
+    estimate.after_step = lambda metrics: None  # type: ignore[attr-defined]
+    with pytest.raises(AssertionError, match="only called where"):
+        check_advantage(estimate)
+
+
+class Keep:
+    """A filter made of a function."""
+
+    def __init__(self, keep: Callable[[Sequence[Group[Scored]]], Any]) -> None:
+        self.function = keep
+
+    def keep(self, groups: Sequence[Group[Scored]]) -> Any:
+        return self.function(groups)
+
+
+class Once:
+    """Keeps everything, once."""
+
+    called = False
+
+    def keep(self, groups: Sequence[Group[Scored]]) -> list[Group[Scored]]:
+        self.called, before = True, self.called
+        return [] if before else list(groups)
+
+
+def trimmed(groups: Sequence[Group[Scored]]) -> list[Group[Scored]]:
+    return [evolve(g, members=g.members[1:]) for g in groups if len(g) > 1]
+
+
+def read_the_prompt(groups: Sequence[Group[Scored]]) -> list[Group[Scored]]:
+    return [g for g in groups if g.members[0].segments[0].text == "7"]
+
+
+@pytest.mark.parametrize("keep", [list, trimmed, lambda groups: [], lambda groups: [g for g in groups if len(g) > 2]])
+def test_good_filters_pass(keep: Callable[[Sequence[Group[Scored]]], Any]) -> None:
+    """Everything, nothing, some groups or some members: all are sound."""
+    check_filter(Keep(keep))
+
+
+@pytest.mark.parametrize(
+    ("part", "found"),
+    [
+        (Keep(lambda gs: gs[::-1]), "another order"),
+        (Keep(lambda gs: [gs[0], gs[0]]), "given twice"),
+        (Keep(lambda gs: [evolve(gs[0], id="new")]), "groups were added"),
+        (Keep(lambda gs: [evolve(gs[0], task=Task(id="other", prompt=()))]), "another task"),
+        (Keep(lambda gs: [evolve(gs[0], members=())]), "is empty"),
+        (Keep(lambda gs: [evolve(gs[0], members=gs[0].members[::-1])]), "members of group 0/0 were put in another order"),
+        (Keep(lambda gs: [evolve(gs[0], members=gs[0].members[:1] * 2)]), "another order"),
+        (Keep(lambda gs: [evolve(gs[0], members=tuple(evolve(r, reward=1.0) for r in gs[0]))]), "changed or added"),
+        (Keep(lambda gs: [evolve(gs[0], members=gs[1].members)]), "changed or added"),
+        (Keep(read_the_prompt), "masked positions"),
+        (Once(), "earlier calls"),
+    ],
+)
+def test_bad_filters_are_found(part: Any, found: str) -> None:
+    """Another order, anything new or changed, empty groups, what the policy did not write and memory are named."""
+    with pytest.raises(AssertionError, match=found):
+        check_filter(part)
 
 
 class Term:
