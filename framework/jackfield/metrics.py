@@ -23,11 +23,14 @@ rollout/left_out               rollouts: as above, singly or with their group
 rollout/truncated, /failed …   rollouts; counters of the environment (turns, search_calls …) are means over rollouts
 speed/<phase>_tokens_per_second  tokens the phase computed over its seconds
 share/outside_stages           step time outside generate, score, measure and learn
+memory/peak_gib                none: the most main memory the process has held so far, in GiB (not a GPU's)
 =============================  ==================================================================================
 """
 
 from __future__ import annotations
 
+import resource
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -154,6 +157,12 @@ def speeds(seconds: Mapping[str, float], tokens: Mapping[str, float]) -> dict[st
     """Tokens per second of every phase, and the share of the step outside all phases."""
     rates = {f"speed/{n}_tokens_per_second": tokens[n] / seconds[n] for n in tokens if seconds.get(n)}
     return {**rates, "share/outside_stages": seconds["other"] / seconds["total"] if seconds["total"] else 0.0}
+
+
+def memory() -> dict[str, float]:
+    """The most resident memory of this process up to now. It never falls, and what ran earlier in the process counts."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"memory/peak_gib": peak / 2**30 if sys.platform == "darwin" else peak / 2**20}  # macOS says bytes, Linux KiB
 
 
 def _count(means: Means, rollout: Scored) -> None:

@@ -72,6 +72,7 @@ def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Tas
             **metrics.of_credit(credited),
             **learned,
             **metrics.speeds(seconds, tokens),
+            **metrics.memory(),
         },
         seconds=seconds,
         groups=with_credit(scored, credited),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,3 +123,15 @@ def test_phases_add_up() -> None:
     assert seconds["total"] == pytest.approx(seconds["learn"] + seconds["other"])
     found = metrics.speeds({"learn": 2.0, "other": 1.0, "total": 4.0}, {"learn": 10, "measure": 5})
     assert found == {"speed/learn_tokens_per_second": 5.0, "share/outside_stages": 0.25}
+
+
+def test_peak_memory_is_that_of_the_process() -> None:
+    """In GiB: what the kernel says of this process, within what the rest of the test takes; never less after taking more."""
+    before = metrics.memory()["memory/peak_gib"]
+    status = Path("/proc/self/status")
+    if status.exists():
+        found = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        assert before == pytest.approx(found / 2**20, rel=0.2)
+    taken = np.ones(2**24)
+    assert metrics.memory()["memory/peak_gib"] >= before
+    assert taken.sum() == 2**24

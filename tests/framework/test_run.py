@@ -132,7 +132,7 @@ def start(folder: Path, *overrides: str, resume: bool = False, watching: Watchin
 def metrics(folder: Path) -> list[Any]:
     """All that was reported but for times."""
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    timed = re.compile(r"speed/|share/")
+    timed = re.compile(r"speed/|share/|memory/")
     return [(d["kind"], d["step"], {k: v for k, v in d["metrics"].items() if not timed.search(k)}) for d in lines]
 
 
