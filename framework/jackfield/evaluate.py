@@ -1,4 +1,4 @@
-"""Evaluation on the test split: every task once, every source's mean, apart by label."""
+"""Evaluation on the test split: every task, every source's mean, apart by label."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ def evaluate(
     step: int,
     progress: Progress,
     temperature: float = 0.0,
+    samples: int = 1,
 ) -> StepReport:
-    """What the policy makes of the tasks, greedily unless a temperature is given; metrics are named ``evaluation/…`` and
-    ``evaluation/hops=2/…``."""
+    """What the policy makes of the tasks, once and greedily unless a temperature is given, or so many samples of each at that
+    temperature; metrics are named ``evaluation/…`` and ``evaluation/hops=2/…``."""
     phase = metrics.Phases()
-    scored = _judged(corridor, players, tasks, phase, step=step, group_size=1, temperature=temperature, progress=progress)
+    scored = _judged(corridor, players, tasks, phase, step=step, group_size=samples, temperature=temperature, progress=progress)
     return _report(step, {**metrics.of_rollouts(scored), **metrics.by_label(scored)}, phase, scored)
 
 

@@ -55,9 +55,13 @@ class Overlap:
         """Raises UserError naming test questions that are training questions, if there are any."""
         if not self.duplicates:
             return
-        found = [Problem(place, f"task {pair.test}", f"its question is that of training task {pair.train}") for pair in self.duplicates]
+        found = [
+            Problem(place, f"task {pair.test}", f"its question is that of training task {pair.train}") for pair in self.duplicates
+        ]
         more = [Problem("", "", f"… and {len(found) - _SHOWN} more")] if len(found) > _SHOWN else []
-        advice = "an evaluation on training questions tells nothing; mend the split, or say --overlap report to evaluate all the same"
+        advice = (
+            "an evaluation on training questions tells nothing; mend the split, or say --overlap report to evaluate all the same"
+        )
         raise UserError([*found[:_SHOWN], *more, Problem("", "", advice)])
 
 
@@ -65,7 +69,8 @@ def overlap(test: Sequence[Task], train: Iterable[Task]) -> Overlap:
     """Every test question against every training question."""
     seen: dict[Words, str] = {}
     for task in train:
-        seen.setdefault(words(task), task.id)
+        if text := words(task):
+            seen.setdefault(text, task.id)
     questions = list(seen)
     index = _index(questions)
     duplicates, near = [], []

@@ -38,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--evaluation", metavar="N", type=int, help="rollouts of the evaluation after step N")
     parser.add_argument("--task", metavar="ID", help="only this task")
     parser.add_argument("--limit", metavar="N", type=int, default=4, help="at most so many rollouts (default 4; 0: all)")
+    parser.add_argument(
+        "--agreement",
+        action="store_true",
+        help="instead, how far the reward sources agree, over all training rollouts (or those of --step or --evaluation)",
+    )
+    parser.add_argument("--threshold", type=float, default=0.5, help="with --agreement: a score above it counts as right (0.5)")
     outcome = parser.add_mutually_exclusive_group()
     outcome.add_argument("--right", action="store_true", help="only rollouts that the recipe's first reward scores above 0")
     outcome.add_argument("--wrong", action="store_true", help="only rollouts that it scores 0 or less")
@@ -47,6 +53,8 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:  # noqa: ARG001
     """Print them."""
     from rich.console import Console
 
+    if args.agreement:
+        return _show_agreement(args)
     path = _file(args.run, args.step, args.evaluation)
     console = Console(highlight=False)
     shown = found = 0
@@ -59,6 +67,30 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:  # noqa: ARG001
         raise UserError(Problem(str(path), "", "no rollout here is " + _wanted(args)))
     if shown < found:
         console.print(f"{shown} of {found} rollouts shown; --limit 0 shows all", style="dim", soft_wrap=True)
+    return 0
+
+
+def _show_agreement(args: argparse.Namespace) -> int:
+    """A table for every two sources."""
+    from jackfield.agreement import scored_only, tables
+    from jackfield.cli.columns import columns
+
+    newest = _file(args.run, args.step, args.evaluation)
+    chosen = args.step is not None or args.evaluation is not None
+    paths = [newest] if chosen else sorted(args.run.glob("rollouts/step-*.jsonl")) or [newest]
+    found = tables((record for path in paths for record in _chosen(path, args)), args.threshold)
+    if not found:
+        raise UserError(Problem(str(args.run), "", "its rollouts were not judged by two reward sources; one may have weight 0"))
+    for (first, second), table in found.items():
+        print(f"{first} (rows) and {second} (columns), {int(table.counts.sum())} rollouts")
+        rows = [["", *table.categories, ""]]
+        rows += [[name, *map(str, counts), ""] for name, counts in zip(table.categories, table.counts.tolist(), strict=True)]
+        print("\n".join(columns(rows, indent=2)))
+        both = scored_only(table)
+        if both is not None:
+            kappa = "undefined, both always say the same" if both.kappa is None else f"{both.kappa:.3f}"
+            print(f"  where both scored: agree on {both.observed:.3f}; Cohen's kappa {kappa}")
+        print()
     return 0
 
 
