@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jackfield.testing.contracts import check_reward
+from jackfield.testing.fakes import CharTokenizer
 from jackfield.types import Finish, Rollout, Segment, Task, Verdict
-from jackfield_verifiers.numbers import LastNumber
+from jackfield_verifiers.numbers import LastNumber, Number
 
 
 def judge(completion: str, *golds: str) -> Verdict:
@@ -87,3 +89,80 @@ def test_is_linear(piece: str) -> None:
     start = time.perf_counter()
     judge(text, "7")
     assert time.perf_counter() - start < 2
+
+
+def answered(answer: str, *golds: str) -> Rollout:
+    segments = (Segment(tokens=np.arange(1), writer="policy", text=f"<answer>{answer}</answer>"),)
+    task = Task(id="t", prompt=(), answers=golds, origin="sums.jsonl:9")
+    return Rollout(task=task, member=0, segments=segments, finish=Finish(reason="eos"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "value"),
+    [
+        ("42", "42", 1),
+        ("$42.00", "42", 1),
+        ("about 42 km", "42", 1),
+        ("−7", "-7", 1),
+        ("–7", "-7", 1),
+        ("-7", "7", 0),
+        ("+7", "7", 1),
+        ("1,007", "1007", 1),
+        ("1\u202f007\u00a0000", "1007000", 1),
+        ("12,34", "1234", 0),  # V18: two numbers
+        ("4.2e1", "42", 1),
+        ("1e-3", "0.001", 1),
+        ("50%", "0.5", 1),
+        ("50 percent", "50\\%", 1),
+        ("50%", "50", 0),
+        ("0.1", "0.10000001", 0),  # V26
+        ("42 or 43", "42", 0),
+        ("forty-two", "42", 0),
+        ("", "42", 0),
+        ("\\boxed{42}", "42", 1),
+        ("0.1", "42 apples and 3", None),
+        ("0.1", "x", None),
+        ("1e99999", "1", 0),
+        ("9" * 5000, "1", 0),
+    ],
+)
+def test_number(answer: str, gold: str, value: float | None) -> None:
+    """Exact values of numbers as people write them; without one number as the gold answer there is no verdict."""
+    verdict = Number().judge(answered(answer, gold))
+    assert (verdict.kind, verdict.value) == (("abstain", 0) if value is None else ("score", value))
+
+
+def test_number_reasons() -> None:
+    """What was read and what it should have been."""
+    assert Number().judge(answered("8 km", "7")) == Verdict.score(0.0, "8 is not 7", "8")
+    assert Number().judge(answered("7", "7")) == Verdict.score(1.0, "7 is 7", "7")
+    assert Number().judge(answered("7 or 8", "7")).reason == "2 numbers in the answer"
+    assert Number().judge(answered("7", "x")).reason == "no gold answer of sums.jsonl:9 is a number: 'x'"
+    assert Number().check_task(answered("7", "x").task, CharTokenizer()) == "no gold answer is a number: 'x'"
+
+
+def test_which_number() -> None:
+    """The first or the last of several, on request."""
+    assert Number(which="first").judge(answered("7 of 8", "7")).value == 1
+    assert Number(which="last").judge(answered("7 of 8", "7")).value == 0
+    assert Number(which="last").judge(answered("7 of 8", "3", "8")).value == 1
+
+
+@pytest.mark.parametrize(
+    ("tolerances", "answer", "gold", "value"),
+    [
+        ({"absolute_tolerance": 0.01}, "3.14", "3.1415", 1),
+        ({"absolute_tolerance": 0.001}, "3.14", "3.1415", 0),
+        ({"relative_tolerance": 0.1}, "-110", "-100", 1),
+        ({"relative_tolerance": 0.1}, "-110.1", "-100", 0),
+        ({"absolute_tolerance": 0.1}, "0.3", "0.2", 1),  # 0.3 - 0.2 is above 0.1 in binary
+    ],
+)
+def test_tolerance(tolerances: dict[str, float], answer: str, gold: str, value: float) -> None:
+    """Up to the tolerance and with it, in exact arithmetic, relative to the gold number."""
+    assert Number(**tolerances).judge(answered(answer, gold)).value == value
+
+
+def test_number_contract() -> None:
+    """Judges anything quickly."""
+    check_reward(Number(answer_tag="", which="last"))

@@ -1,0 +1,154 @@
+"""What runs in the separate process: limits first, then the program, then the tests. A script; standard library only.
+
+``harness.py REPORT MEMORY SECONDS OUTPUT script|tests``, in the folder that holds ``program.py``. REPORT is a file descriptor, written
+to once before the program starts (``ready``), so that a sandbox that does not work is told from a program that does not.
+
+- ``script``: the program runs as ``__main__`` on the standard input given; REPORT is closed before.
+- ``tests``: standard input holds ``{"nonce": …, "source": …}`` and is replaced by nothing. Program and tests share a module. Only when
+  the last test is over does the line ``NONCE 1101 FAILURE`` go to REPORT. So printing what success looks like, leaving early by
+  ``sys.exit`` or ``os._exit``, changing built-in functions and values that claim to equal everything pass no test. A program that
+  searches the interpreter's own frames for the nonce can still find it: tests that must withstand that are written as cases, whose
+  outputs never enter this process.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import os
+import resource
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+SHOWN = 200
+EQUALS = "__equals__"
+
+
+def main() -> None:
+    """See the module."""
+    report, memory, seconds, output = map(int, sys.argv[1:5])
+    mode = sys.argv[5]
+    told = json.loads(sys.stdin.read()) if mode == "tests" else {}
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, output),
+        (resource.RLIMIT_NOFILE, 64),
+    ):
+        resource.setrlimit(limit, (value, value))
+    with open("program.py", encoding="utf-8") as file:  # noqa: PTH123  (a bare interpreter starts sooner)
+        program = file.read()
+    os.write(report, b"ready\n")
+    sys.argv = ["program.py"]
+    module = sys.modules["__main__"] = types.ModuleType("__main__")  # in place of this one
+    if mode == "script":
+        os.close(report)
+        exec(compile(program, "program.py", "exec"), module.__dict__)
+        return
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    write, leave = os.write, os._exit  # as they are before the program runs
+    passed, failure = _judged(program, list(_tests(told["source"])))
+    told_back = f"\n{told['nonce']} {''.join('01'[one] for one in passed)} {' '.join(failure.split())}\n"
+    write(report, told_back.encode("utf-8", "backslashreplace"))
+    leave(0)  # what the program left behind (threads, exit handlers) has no say any more
+
+
+Test = tuple[bool, str, types.CodeType]
+"""Whether a statement counts as a test, what to call it, its code."""
+
+
+def is_test(statement: ast.stmt) -> bool:
+    """Whether a statement at the top level counts as a test; functions of that kind are called."""
+    if isinstance(statement, ast.FunctionDef):
+        return statement.name.startswith("test") and not statement.args.args
+    return isinstance(statement, ast.Assert | ast.Expr | ast.For | ast.If | ast.With | ast.Try)
+
+
+def _judged(program: str, tests: list[Test]) -> tuple[list[bool], str]:
+    """Which tests pass, and the first thing that failed. Where the program fails, or what the tests stand on, none passes."""
+    none = [False] * sum(counts for counts, _, _ in tests)
+    module = types.ModuleType("program")
+    sys.modules["program"] = module
+    own = dict(vars(builtins))
+    failure = _failure(lambda: exec(compile(program, "program.py", "exec"), module.__dict__), "the program")
+    passed: list[bool] = []
+    for counts, title, code in () if failure else tests:
+        vars(builtins).update(own)
+        module.__dict__[EQUALS] = _equals
+        fault = _failure(lambda code=code: exec(code, module.__dict__), title)  # type: ignore[misc]
+        failure = failure or fault
+        if counts:
+            passed.append(not fault)
+        elif fault:
+            return none, fault
+    vars(builtins).update(own)
+    return passed or none, failure
+
+
+def _tests(source: str) -> Iterator[Test]:
+    for statement in ast.parse(source).body:
+        title = ast.unparse(statement).splitlines()[0].removeprefix("assert ")[:SHOWN]
+        body: list[ast.stmt] = [statement]
+        if isinstance(statement, ast.FunctionDef) and is_test(statement):
+            title = statement.name
+            body.append(ast.Expr(ast.Call(ast.Name(statement.name, ast.Load()), [], [])))
+        tree = ast.fix_missing_locations(_ExactEquality().visit(ast.Module(body, [])))
+        yield is_test(statement), title, compile(tree, "tests.py", "exec")
+
+
+class _ExactEquality(ast.NodeTransformer):
+    """``assert a == b`` asks ``_equals``, which says what was found."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        test = node.test
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+            sides: list[ast.expr] = [test.left, test.comparators[0]]
+            node.test = ast.Call(ast.Name(EQUALS, ast.Load()), sides, [])
+        return node
+
+
+class _Nothing:
+    """Equals nothing but itself."""
+
+
+def _equals(left: Any, right: Any, function: type = types.FunctionType) -> Any:
+    """``left == right``. Raises AssertionError with the values where they differ, and for a value that equals everything."""
+    result = left == right
+    for side in (left, right):
+        if isinstance(type(side).__eq__, function) and side == _Nothing():
+            raise AssertionError(f"an object of class {type(side).__name__} that equals everything")
+    if not result:
+        raise AssertionError(f"found {_shown(left)}, expected {_shown(right)}")
+    return result
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)[:SHOWN]
+    except Exception:
+        return f"an object of class {type(value).__name__}"
+
+
+def _failure(call: Callable[[], object], what: str) -> str:
+    """What ``call`` raised, in one line; empty if nothing. Leaving early is a failure too."""
+    try:
+        call()
+    except BaseException as error:  # SystemExit and KeyboardInterrupt are the program's doing as well
+        try:
+            text = " ".join(str(error).split())[:SHOWN]
+        except Exception:
+            text = ""
+        if isinstance(error, AssertionError):
+            return f"{what}: {text or 'is not so'}"
+        return f"{what}: {type(error).__name__}{': ' if text else ''}{text}"
+    return ""
+
+
+if __name__ == "__main__":
+    main()
