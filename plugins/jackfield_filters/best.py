@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
 from jackfield.component import at_least, option
 from jackfield.types import Group, Scored
-from jackfield_filters.rewards import reward_of
+from jackfield_filters.rewards import reward_of, without_rewards
+
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
 
 
 @frozen(kw_only=True)
@@ -26,6 +30,10 @@ class Best:
 
     count: int = option(1, help="members to keep of each group", check=at_least(1))
     above: float = option(0.0, help="only members with a reward above this")
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """It needs rewards."""
+        return without_rewards(corridor)
 
     def keep(self, groups: Sequence[Group[Scored]]) -> list[Group[Scored]]:
         """The groups with their best members, in the order in which these came."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
 from jackfield.component import at_least, fraction, option
 from jackfield.types import Group, Scored
-from jackfield_filters.rewards import reward_of
+from jackfield_filters.rewards import reward_of, without_rewards
+
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +44,12 @@ class Informative:
     def __attrs_post_init__(self) -> None:
         if self.failure >= self.success:
             raise ValueError(f"failure: must be below success, found {self.failure} and {self.success}")
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """It needs rewards, and groups in which they can differ."""
+        if corridor.run.group_size > 1:
+            return without_rewards(corridor)
+        return [*without_rewards(corridor), "compares the members of a group, and group_size is 1; write group_size = 2 or above"]
 
     def keep(self, groups: Sequence[Group[Scored]]) -> list[Group[Scored]]:
         """The groups whose best and worst reward differ, whole."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
@@ -58,3 +59,11 @@ def test_it_must_keep_something() -> None:
     """Zero members of each group would be no step at all."""
     with pytest.raises(ValueError, match="count: must be at least 1"):
         Best(count=0)
+
+
+@pytest.mark.parametrize(("rewards", "group_size", "found"), [(1, 1, []), (0, 4, ["chooses"])])
+def test_what_a_recipe_must_have(rewards: int, group_size: int, found: list[str]) -> None:
+    """Without rewards every group would be left out in silence."""
+    corridor = SimpleNamespace(rewards=(object(),) * rewards, run=SimpleNamespace(group_size=group_size))
+    problems = Best().check_recipe(corridor)  # type: ignore[arg-type]
+    assert [problem.split()[0] for problem in problems] == found

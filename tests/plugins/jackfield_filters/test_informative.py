@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -122,3 +123,13 @@ def test_a_rollout_without_reward_is_no_failure(judged: Judged) -> None:
     """The core gives none; if somebody else does, it is not taken for 0."""
     with pytest.raises(ValueError, match="t/1 has no reward"):
         Informative().keep([judged("1/0", 0.0, None)])
+
+
+@pytest.mark.parametrize(
+    ("rewards", "group_size", "found"), [(1, 2, []), (0, 2, ["chooses"]), (1, 1, ["compares"]), (0, 1, ["chooses", "compares"])]
+)
+def test_what_a_recipe_must_have(rewards: int, group_size: int, found: list[str]) -> None:
+    """Without rewards, or with groups of one, every group would be left out in silence (A12): both are recipe errors."""
+    corridor = SimpleNamespace(rewards=(object(),) * rewards, run=SimpleNamespace(group_size=group_size))
+    problems = Informative().check_recipe(corridor)  # type: ignore[arg-type]
+    assert [problem.split()[0] for problem in problems] == found
