@@ -1,4 +1,4 @@
-"""Causal language models through Hugging Face transformers, and a value function on top of them."""
+"""Causal language models through Hugging Face transformers, and value functions and reward models on top of them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ def jackfield_models(register: Register) -> None:
         "tiny_random",
         "jackfield_transformers.tiny_random:TinyRandom",
         "A two-layer causal LM with random weights and a byte tokenizer; downloads nothing.",
+    )
+
+
+@hookimpl
+def jackfield_rewards(register: Register) -> None:
+    register(
+        "reward_model",
+        "jackfield_transformers.reward_model:RewardModel",
+        "A neural reward model: one trained here on pairs, or a sequence classifier of transformers.",
     )
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from jackfield_transformers.tiny_random import TinyRandom
     from jackfield_transformers.tokenizer import HfTokenizer
 
-_HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _FAMILIES = {
     "qwen3": "qwen3", "qwen": "qwen2", "gemma-3": "gemma3_text", "gemma-2": "gemma2", "gemma": "gemma", "mistral": "mistral",
@@ -101,10 +100,10 @@ class HfCausal(Preparation):
             from jackfield_transformers.conversion import PackageFile, converted
 
             return str(converted(PackageFile.parse(self.path), self.sha256))
-        folder = Path(self.path).expanduser()
-        if folder.is_dir():
-            return str(folder)
-        if _HUB_ID.fullmatch(self.path):
-            return self.path
+        from jackfield_transformers.folder import folder_or_hub_id
+
+        found = folder_or_hub_id(self.path)
+        if found is not None:
+            return found
         message = f"{self.path!r} is neither a folder here, nor a hub id (owner/name), nor pypi:NAME==VERSION!file.gguf"
         raise RecipeError(Problem("", "model.path", message))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ def attach(module: Any, *, rank: int, alpha: float, targets: tuple[str, ...], se
     Raises RecipeError if no layer has a name in ``targets``.
     """
     try:
-        from peft import LoraConfig, get_peft_model
+        from peft import LoraConfig
     except ImportError as error:
         raise RecipeError(Problem("", "model.lora_rank", "needs peft: pip install 'jackfield[lora]'")) from error
     config = LoraConfig(
@@ -30,6 +31,22 @@ def attach(module: Any, *, rank: int, alpha: float, targets: tuple[str, ...], se
         bias="none",
         task_type="CAUSAL_LM",
     )
+    return _attach(module, config, seed)
+
+
+def attach_like(transformer: Any, adapter: Any, seed: int) -> None:
+    """Put adapters of the same rank, scale and target layers as ``adapter`` has into a bare transformer, in place."""
+    config = copy.deepcopy(adapter.peft_config[_NAME])
+    config.task_type = None  # there is no language-model head
+    config.target_modules = {
+        name.rpartition(".")[2] for name in config.target_modules
+    }  # peft has put the paths in ``adapter`` there
+    _attach(transformer, config, seed)
+
+
+def _attach(module: Any, config: Any, seed: int) -> Any:
+    from peft import get_peft_model
+
     with torch.random.fork_rng(), warnings.catch_warnings():
         torch.manual_seed(seed)
         warnings.filterwarnings(
@@ -41,8 +58,13 @@ def attach(module: Any, *, rank: int, alpha: float, targets: tuple[str, ...], se
             raise RecipeError(Problem("", "model.lora_targets", str(error))) from error
 
 
+def has_adapters(module: Any) -> bool:
+    """Whether any weight of ``module`` is an adapter's."""
+    return any(".lora_" in name for name, _ in module.named_parameters())
+
+
 def plain_weights(module: Any, *, merged: bool) -> dict[str, torch.Tensor]:
-    """The state dict of a plain causal LM that computes what ``module`` does with its adapters on (merged) or off.
+    """The state dict of a module without adapters that computes what ``module`` does with its adapters on (merged) or off.
 
     ``module`` is not touched: merging in place and back would not give the same bits.
     """

@@ -83,7 +83,7 @@ class HfModel:
         self.policy_version = 0
         self._adapter = adapter
         self._adapter_on = adapter_on
-        _evaluate(module)
+        switch_to_evaluation(module)
         self.backbone = Backbone(module.base_model, compute)
         self._head = head_alone(module, compute)
 
@@ -141,13 +141,24 @@ class HfModel:
             saved = type(self.module).from_pretrained(folder, dtype=self.backbone.weight.dtype)
         self.module.load_state_dict(saved.state_dict())
 
+    def like_own(self, transformer: Any, seed: int) -> Backbone:
+        """``transformer``, another model's, made ready as this model's own is: device, dtype, precision, checkpointing, and with
+        LoRA new adapters in it, the only weights of it that move."""
+        transformer.to(device=self.backbone.weight.device, dtype=self.backbone.weight.dtype)
+        if self._adapter is not None:
+            lora.attach_like(transformer, self._adapter, seed)
+        if any(getattr(layer, "gradient_checkpointing", False) for layer in self.module.modules()):
+            transformer.activation_checkpointing_enable({"use_reentrant": False})
+        switch_to_evaluation(transformer)
+        return Backbone(transformer, self.compute)
+
     @contextmanager
     def _adapters(self) -> Iterator[None]:
         with nullcontext() if self._adapter_on else self._adapter.disable_adapter():
             yield
 
 
-def _evaluate(module: Any) -> None:
+def switch_to_evaluation(module: Any) -> None:
     """Dropout off and no id treated apart, with gradient checkpointing still at work.
 
     transformers checkpoints a layer only while that layer says it is training; attention and dropout inside it do not.

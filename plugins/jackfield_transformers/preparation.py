@@ -18,6 +18,22 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+def chosen_device(choice: Literal["auto", "cpu", "cuda"]) -> str:
+    """What the recipe key ``device`` means here."""
+    import torch
+
+    if choice == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return choice
+
+
+def chosen_compute(choice: Literal["auto", "bfloat16", "float32"], device: torch.device) -> Literal["bfloat16", "float32"]:
+    """What the recipe key ``compute`` means on ``device``."""
+    if choice != "auto":
+        return choice
+    return "bfloat16" if device.type == "cuda" or machine.cpu_multiplies_bfloat16() else "float32"
+
+
 @frozen(kw_only=True)
 class Preparation:
     """Makes a loaded causal LM ready for training. Dropout is always off, so that old and new log-probs are of the same network."""
@@ -43,8 +59,8 @@ class Preparation:
 
         from jackfield_transformers.model import HfModel
 
-        device = torch.device(self._device())
-        compute = self._compute(device)
+        device = torch.device(chosen_device(self.device))
+        compute = chosen_compute(self.compute, device)
         module.to(device)
         adapter = self._adapter(module)
         if self.gradient_checkpointing:
@@ -52,18 +68,6 @@ class Preparation:
         model = HfModel(module, tokenizer, compute=compute, adapter=adapter)
         _log.info("%s on %s, computed in %s", type(module).__name__, device, compute)
         return model
-
-    def _device(self) -> str:
-        import torch
-
-        if self.device == "auto":
-            return "cuda" if torch.cuda.is_available() else "cpu"
-        return self.device
-
-    def _compute(self, device: torch.device) -> Literal["bfloat16", "float32"]:
-        if self.compute != "auto":
-            return self.compute
-        return "bfloat16" if device.type == "cuda" or machine.cpu_multiplies_bfloat16() else "float32"
 
     def _adapter(self, module: Any) -> Any:
         """The peft model around ``module``, whose layers it replaced in place; None without LoRA."""

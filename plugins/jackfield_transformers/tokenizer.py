@@ -11,6 +11,9 @@ import numpy as np
 from jackfield.errors import Problem, RecipeError
 from jackfield.types import IntArray, Message
 
+_MARK = "jackfield"
+"""An answer to find again in what a chat template made of it."""
+
 
 class HfTokenizer:
     """A ``stages.Tokenizer`` on a transformers tokenizer, whose own special-token habits are all switched off.
@@ -39,7 +42,26 @@ class HfTokenizer:
 
         The sequence starts with exactly one BOS if the model uses one, whether or not the template writes it too.
         """
-        ids = self._ids(self._render(messages), split_special_tokens=False)
+        return self._with_one_bos(self._ids(self._render(messages), split_special_tokens=False))
+
+    def around_answer(self, messages: Sequence[Message]) -> tuple[IntArray, IntArray]:
+        """[L], [M] ids before and after an assistant's answer in a finished conversation; exactly one BOS if the model uses one.
+
+        Without a chat template they are the contents as in ``chat``, and what the tokenizer puts around a text (``[CLS]``, ``[SEP]``).
+        """
+        if self.inner.chat_template is None:
+            text = "\n".join(message.content for message in messages)
+            plain = self.inner.encode(_MARK, add_special_tokens=False)
+            framed = self.inner.encode(_MARK)
+            start = next(i for i in range(len(framed)) if framed[i : i + len(plain)] == plain)
+            before = [np.array(framed[:start], np.int64), self._ids(text, split_special_tokens=True)]
+            return np.concatenate(before), np.array(framed[start + len(plain) :], np.int64)
+        answered = [*messages, Message(role="assistant", content=_MARK)]
+        before_text, _, after_text = _apply_template(self.inner, answered, add_generation_prompt=False).rpartition(_MARK)
+        before_ids = self._with_one_bos(self._ids(before_text, split_special_tokens=False))
+        return before_ids, self._ids(after_text, split_special_tokens=False)
+
+    def _with_one_bos(self, ids: IntArray) -> IntArray:
         if self._bos_id is None:
             return ids
         leading = int(np.argmin(np.append(ids, -1) == self._bos_id))
@@ -74,18 +96,19 @@ def _sequence_start(inner: Any) -> int | None:
 def _turn_end(inner: Any) -> int:
     """The id that ends an assistant turn: the first special token the chat template writes after one, else the tokenizer's EOS.
 
-    (A base model's EOS ends documents, not turns: Qwen2.5's is ``<|endoftext|>``, its turns end with ``<|im_end|>``.)
+    (A base model's EOS ends documents, not turns: Qwen2.5's is ``<|endoftext|>``, its turns end with ``<|im_end|>``.) An encoder's
+    text ends with its separator.
     """
     if inner.chat_template is not None:
-        content = "jackfield"
-        turns = (Message(role="user", content="?"), Message(role="assistant", content=content))
-        after = _apply_template(inner, turns, add_generation_prompt=False).rpartition(content)[2]
+        turns = (Message(role="user", content="?"), Message(role="assistant", content=_MARK))
+        after = _apply_template(inner, turns, add_generation_prompt=False).rpartition(_MARK)[2]
         added = inner.added_tokens_decoder
         for token in inner.encode(after, add_special_tokens=False):
             if token in added and added[token].special:
                 return int(token)
-    if inner.eos_token_id is None:
+    ending = inner.eos_token_id if inner.eos_token_id is not None else inner.sep_token_id
+    if ending is None:
         raise RecipeError(
             Problem("", "model", f"the tokenizer of {inner.name_or_path!r} has no token that ends a turn (eos_token)")
         )
-    return int(inner.eos_token_id)
+    return int(ending)

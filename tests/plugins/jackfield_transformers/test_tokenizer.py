@@ -107,3 +107,17 @@ def test_no_token_that_ends_a_turn_is_an_error():
     inner.eos_token = None
     with pytest.raises(RecipeError, match="ends a turn"):
         HfTokenizer(inner)
+
+
+def test_what_stands_around_an_answer():
+    """What the template writes before and after it in a finished conversation, with one BOS (T10); without a template, what the
+    tokenizer puts around a text."""
+    inner = with_bos(byte_tokenizer())
+    inner.chat_template = "<s>" + inner.chat_template
+    before, after = HfTokenizer(inner).around_answer(USER)
+    assert inner.decode(before) == "<s><|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"
+    assert inner.decode(after) == "<|im_end|>\n"
+    inner.chat_template = None
+    before, after = HfTokenizer(inner).around_answer(USER)
+    assert inner.decode(before) == "<s>hi"
+    assert after.tolist() == []

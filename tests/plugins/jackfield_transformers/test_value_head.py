@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 from jackfield.errors import RecipeError
 from jackfield_transformers.tiny_random import TinyRandom
@@ -114,3 +115,56 @@ def test_refuses_what_it_cannot_use():
         ValueHead().start(object(), seed=0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="detach"):
         ValueHead(detach=True)
+
+
+def reward_checkpoint(folder, *, heads=4):
+    """Of a reward model of any size with the policy's tokenizer."""
+    policy = TinyRandom(compute="float32", heads=heads, seed=9).load()
+    critic = started(policy, backbone="shared", seed=5)
+    policy.save(folder / "model")
+    critic.save(folder / "critic")
+    return policy, critic
+
+
+@pytest.mark.parametrize("heads", [2, 4])
+def test_starts_as_a_reward_model(tmp_path, heads):
+    """The first values are its scores, whatever size the policy has; the policy feels nothing of it."""
+    owner, theirs = reward_checkpoint(tmp_path, heads=heads)
+    policy = TinyRandom(compute="float32").load()
+    critic = started(policy, init_std=0.0, path=str(tmp_path))
+    torch.testing.assert_close(values(critic, policy), values(theirs, owner), rtol=0, atol=1e-6)
+    values(critic, policy).sum().backward()
+    assert all(weight.grad is None for weight in policy.parameters())
+    assert sum(weight.grad.abs().sum() > 0 for weight in critic.parameters()) > 10
+    critic.save(tmp_path / "again")
+    before = values(critic, policy)
+    with torch.no_grad():
+        for weight in critic.parameters():
+            weight.add_(1.0)
+    critic.restore(tmp_path / "again")
+    assert torch.equal(values(critic, policy), before)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_starts_as_a_reward_model_under_lora(tmp_path):
+    """New adapters, which change nothing at first, and the head are what is trained."""
+    pytest.importorskip("peft")
+    owner, theirs = reward_checkpoint(tmp_path)
+    policy = TinyRandom(compute="float32", lora_rank=2).load()
+    critic = started(policy, init_std=0.0, path=str(tmp_path))
+    torch.testing.assert_close(values(critic, policy), values(theirs, owner), rtol=0, atol=1e-6)
+    assert len(critic.parameters()) == len(policy.parameters()) + 2
+
+
+def test_refuses_a_reward_model_that_cannot_be_a_critic(tmp_path):
+    """Another tokenizer's ids would mean other tokens; a shared backbone has no room for its transformer."""
+    reward_checkpoint(tmp_path)
+    inner = AutoTokenizer.from_pretrained(tmp_path / "model")
+    inner.add_tokens(["four"])
+    inner.save_pretrained(tmp_path / "model")
+    with pytest.raises(RecipeError, match="another tokenizer than the policy"):
+        started(TinyRandom(compute="float32").load(), init_std=0.0, path=str(tmp_path))
+    with pytest.raises(ValueError, match="path: means nothing with backbone = 'shared'"):
+        ValueHead(path="x", backbone="shared")
+    with pytest.raises(ValueError, match="init_std"):
+        ValueHead(path="x", init_std=0.1)
