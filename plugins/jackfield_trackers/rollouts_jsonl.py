@@ -23,8 +23,9 @@ class RolloutsJsonl:
     """``rollouts/step-000012.jsonl`` and ``rollouts/evaluation-000012.jsonl`` in the run folder, one line a rollout; what
     ``jackfield show`` reads. A file appears whole or not at all. Resuming removes those of steps that are run again.
 
-    A line: ``{"group", "task", "origin", "question", "answers", "labels", "member", "finish": {"reason", "detail"}, "counters",
-    "reward", "verdicts": {source: {"kind", "value", "reason", "parsed", "extras"}}, "segments": [{"writer", "text", "tokens", …}]}``.
+    A line: ``{"group", "task", "origin", "prompt": [{"role", "content"}], "question", "answers", "labels", "member", "finish": {"reason",
+    "detail"}, "counters", "reward", "verdicts": {source: {"kind", "value", "reason", "parsed", "extras"}}, "segments": [{"writer", "text",
+    "tokens", …}]}``.
     A segment of the policy also has ``logp`` (null if recorded) and ``advantage`` (null if it took no part in learning), each
     one number a token.
     """
@@ -64,6 +65,7 @@ def record(group: Group[Scored], rollout: Scored) -> dict[str, Any]:
         "group": group.id,
         "task": task.id,
         "origin": task.origin,
+        "prompt": [{"role": message.role, "content": message.content} for message in task.prompt],
         "question": task.question,
         "answers": task.answers,
         "labels": task.labels,
