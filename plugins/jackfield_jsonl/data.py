@@ -19,7 +19,8 @@ class Jsonl:
     """One task a row. Rows may be in Search-R1's shape (``prompt``, ``reward_model.ground_truth.target``, ``data_source``,
     ``extra_info``), conversations (``messages`` or ``conversations``; the last assistant message is a recorded attempt),
     ``prompt``/``question`` with ``answer``/``answers``/``golden_answers``, ``prompt`` with ``completion`` (recorded), or
-    ``chosen``/``rejected`` (two recorded attempts). Keys with null count as missing.
+    ``chosen``/``rejected`` (two recorded attempts with ``extra["scores"]`` 1 and 0, unless the row has ``scores`` of its own). Keys with
+    null count as missing.
 
     A task's id is the row's ``data_source`` and ``id``, else its line; two rows of one id are an error. ``data_source`` becomes a
     label, so that evaluation reports the sources apart; ``extra_info`` and all keys that the shape does not know become ``extra``.
@@ -62,7 +63,7 @@ class Jsonl:
             answers=content.answers,
             recorded=content.recorded,
             labels={} if source is None else {"data_source": str(source)},
-            extra=_extra(row.keys),
+            extra=({"scores": content.scores} if content.scores else {}) | _extra(row.keys),
             origin=row.place,
         )
 

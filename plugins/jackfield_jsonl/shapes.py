@@ -2,7 +2,8 @@
 
 ========================  ==========================================================================================
 ``search_r1``             ``prompt`` (messages), ``reward_model.ground_truth`` (``.target``), ``data_source``, ``extra_info``
-``preference``            ``prompt``, ``chosen``, ``rejected``: two recorded attempts, in this order
+``preference``            ``prompt``, ``chosen``, ``rejected``: two recorded attempts, in this order, with the scores 1 and 0; or
+                          ``chosen`` and ``rejected`` are whole conversations, which may repeat ``prompt``
 ``chat``                  ``messages`` or ``conversations``; a last assistant message is a recorded attempt
 ``completion``            ``prompt``, ``completion``: one recorded attempt
 ``prompt_answer``         ``prompt`` or ``question``, and ``answer``, ``answers`` or ``golden_answers``
@@ -14,6 +15,7 @@ Wherever a shape has room for it, one of the answer keys may give gold answers t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from attrs import frozen
@@ -39,6 +41,8 @@ class Content:
     prompt: tuple[Message, ...]
     answers: tuple[str, ...] = ()
     recorded: tuple[tuple[str, ...], ...] = ()
+    scores: tuple[float, ...] = ()
+    """Of the recorded attempts, where the shape tells which is better."""
 
 
 @frozen
@@ -93,22 +97,35 @@ def _search_r1(keys: Keys) -> Content:
 
 
 def _preference(keys: Keys) -> Content:
-    if "prompt" not in keys and "question" not in keys:
-        return _preference_of_conversations(keys)
-    attempts = tuple((_take(keys, read_answer_text, key),) for key in ("chosen", "rejected"))
-    return Content(prompt=_take(keys, read_prompt, *PROMPTS), recorded=attempts, answers=_gold(keys))
+    if any(key in keys for key in PROMPTS):
+        prompt = _take(keys, read_prompt, *PROMPTS)
+        chosen, rejected = (_take(keys, partial(_continuation, prompt), key) for key in ("chosen", "rejected"))
+    else:
+        prompt, chosen, rejected = _preference_of_conversations(keys)
+    if chosen == rejected:
+        raise BadRow("rejected", "is the same as 'chosen', so nothing is preferred")
+    return Content(prompt=prompt, recorded=((chosen,), (rejected,)), scores=(1.0, 0.0), answers=_gold(keys))
 
 
-def _preference_of_conversations(keys: Keys) -> Content:
-    """Whole conversations that differ in the last message only."""
+def _continuation(prompt: tuple[Message, ...], key: str, value: Any) -> str:
+    """What the assistant wrote: text, one message, or a whole conversation that starts with the prompt."""
+    if isinstance(value, list) and len(value) > 1:
+        messages = read_messages(key, value)
+        if messages[:-1] == prompt and messages[-1].role == "assistant":
+            return messages[-1].content
+        raise BadRow(key, "expected the answer alone, or the messages of 'prompt' followed by one assistant message")
+    return read_answer_text(key, value)
+
+
+def _preference_of_conversations(keys: Keys) -> tuple[tuple[Message, ...], str, str]:
+    """Whole conversations that differ in the last message only: what they share, then the two last messages."""
     chosen, rejected = (_take(keys, read_messages, key) for key in ("chosen", "rejected"))
     if chosen[:-1] != rejected[:-1] or {chosen[-1].role, rejected[-1].role} != {"assistant"} or len(chosen) < 2:
         raise BadRow(
             "rejected",
             "without 'prompt', 'chosen' and 'rejected' must be conversations that differ in a last assistant message only",
         )
-    prompt = _checked_prompt("chosen", chosen[:-1])
-    return Content(prompt=prompt, recorded=((chosen[-1].content,), (rejected[-1].content,)), answers=_gold(keys))
+    return _checked_prompt("chosen", chosen[:-1]), chosen[-1].content, rejected[-1].content
 
 
 def _chat(keys: Keys) -> Content:

@@ -116,3 +116,11 @@ def test_unicode_comes_through(write: Write) -> None:
     text = "東京タワー 🗼 e\u0301"
     [task] = Jsonl(train=write({"question": text, "answer": text})).tasks("train")
     assert (task.question, task.answers) == (text, (text,))
+
+
+def test_pairs_bring_scores(write: Write) -> None:
+    """1 for the chosen and 0 for the rejected attempt, in their order; a row's own scores stand (for graded pairs)."""
+    pair = {"prompt": "Q", "chosen": "A", "rejected": "B"}
+    plain, graded = Jsonl(train=write(pair, {**pair, "scores": [0.75, 0.25], "tag": "x"})).tasks("train")
+    assert (plain.recorded, plain.extra) == ((("A",), ("B",)), {"scores": (1.0, 0.0)})
+    assert graded.extra == {"scores": [0.75, 0.25], "tag": "x"}

@@ -47,6 +47,25 @@ def test_shapes(keys: dict[str, Any], shape: str, answers: tuple[str, ...], reco
     assert content.recorded == recorded
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"prompt": "Hi", "chosen": "A", "rejected": "B"},
+        {"prompt": [USER], "chosen": [{"role": "assistant", "content": "A"}], "rejected": "B"},
+        {
+            "prompt": "Hi",
+            "chosen": [USER, {"role": "assistant", "content": "A"}],
+            "rejected": [USER, {"role": "assistant", "content": "B"}],
+        },
+        {"chosen": [USER, {"role": "assistant", "content": "A"}], "rejected": [USER, {"role": "assistant", "content": "B"}]},
+    ],
+)
+def test_pairs_share_one_prompt(keys: dict[str, Any]) -> None:
+    """However a pair is written: the prompt stands once, the answers alone, chosen first with scores 1 and 0 (case T10)."""
+    content = read_content(keys, None)
+    assert (content.prompt, content.recorded, content.scores) == (PROMPT, (("A",), ("B",)), (1.0, 0.0))
+
+
 def test_earlier_turns_are_prompt() -> None:
     """Only the last assistant message of a conversation is the recorded attempt."""
     content = read_content(
@@ -91,6 +110,8 @@ def test_a_fixed_shape_overrides_the_keys() -> None:
         ({"prompt": "Hi", "answers": ["x", None]}, "answers.1", "found null"),
         ({"prompt": "Hi", "chosen": "A"}, "rejected", "is missing or null"),
         ({"chosen": [USER, ASSISTANT], "rejected": [ASSISTANT]}, "rejected", "differ in a last assistant message only"),
+        ({"prompt": "Hi", "chosen": "A", "rejected": "A"}, "rejected", "nothing is preferred"),
+        ({"prompt": "Ho", "chosen": [USER, ASSISTANT], "rejected": "B"}, "chosen", "the messages of 'prompt' followed by one"),
         ({"messages": [ASSISTANT]}, "messages", "ends with two|no user message"),
         ({"messages": [USER, ASSISTANT, ASSISTANT]}, "messages", "ends with two assistant messages"),
     ],
