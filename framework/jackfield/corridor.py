@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from attrs import frozen
@@ -72,6 +73,13 @@ class Corridor:
             for index, entry in enumerate(getattr(self, key))
         }
         return {place: part for place, part in {"advantage": self.advantage, **named}.items() if hasattr(part, "state")}
+
+    def after_step(self, metrics: Mapping[str, float]) -> None:
+        """Tell every component that wants to know what the step came to."""
+        entries = [*self.filters, *self.penalties, *self.losses]
+        for part in (self.advantage, *(entry.part for entry in entries)):
+            if hasattr(part, "after_step"):
+                part.after_step(metrics)
 
     @property
     def updates_per_step(self) -> int:

@@ -178,15 +178,12 @@ class Loop:
             return draw(self.train, seed=self.corridor.run.seed, drawn=drawn - count, count=count)
 
         report = take_step(self.corridor, self.held, next_tasks, self.state.step, self._progress)
-        learning = self.corridor.stateful()
-        for part in learning.values():
-            if hasattr(part, "after_step"):
-                part.after_step(report.metrics)
+        self.corridor.after_step(report.metrics)
         self.state = checkpoint.State(
             step=self.state.step + 1,
             update=self.held.learner.update,
             drawn=drawn,
-            components={place: part.state() for place, part in learning.items()},
+            components={place: part.state() for place, part in self.corridor.stateful().items()},
         )
         self._report(report)
 

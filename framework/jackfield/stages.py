@@ -7,9 +7,9 @@ One step is a straight corridor; each stage takes one type and gives the next::
 What stands in the corridor is chosen by the recipe, one protocol below a kind of component. A component is an attrs class (see
 ``component.py``); it may declare ``needs``, a set (or property) of names out of ``NEEDS``, and only what is needed is computed and held.
 
-Filters, advantages, penalties and losses may learn from step to step (a running baseline, an adaptive coefficient). Such a component has
-``state() -> dict[str, float]`` and ``restore(state)``, which checkpoints keep, and may have ``after_step(metrics)``, called with the
-metrics of every finished step.
+Filters, advantages, penalties and losses may learn from step to step (a running baseline, an adaptive coefficient): ``after_step(metrics)``
+is called with the metrics of every finished step, and what a component remembers it gives by ``state() -> dict[str, float]`` and takes back
+by ``restore(state)``, for checkpoints.
 
 Axes: B rows, T tokens of a row, N policy tokens of a micro-batch (flat), R rollouts of a micro-batch, L tokens of one rollout,
 H hidden size, V vocabulary. Log-probabilities are natural logarithms (nats).

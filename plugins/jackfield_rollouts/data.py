@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Literal
 
@@ -119,7 +119,7 @@ def _task(
     name: str,
     prompt: tuple[Message, ...],
     recorded: tuple[tuple[str, ...], ...],
-    extra: dict[str, tuple[float, ...]],
+    extra: Mapping[str, tuple[float, ...]],
 ) -> Task:
     return Task(
         id=f"rollouts/{name}", prompt=prompt, answers=attempt.answers, recorded=recorded, extra=extra, origin=attempt.origin
