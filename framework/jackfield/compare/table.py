@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from attrs import asdict, frozen
 
+from jackfield.compare.record import AVERAGED, Record
 from jackfield.figures import estimate as shown
 from jackfield.figures import p_value
-from jackfield.compare.record import AVERAGED, Record
 from jackfield.result import Estimate, estimate
 from jackfield.statistics import Paired, is_binary, paired
 
