@@ -66,6 +66,7 @@ class ChatClient:
 
     async def ask(self, request: Mapping[str, Any]) -> str:
         """The answer's text. Raises NoAnswer after the last attempt, UserError when the budget is spent."""
+        reason = ""
         async with self._slots:
             for attempt in range(self._retries + 1):
                 await self._pace.turn()
@@ -74,8 +75,9 @@ class ChatClient:
                 if isinstance(found, Answered):
                     self._budget.spend(found.tokens)
                     return found.text
+                reason = found.reason
                 await self._wait(found, attempt, request)
-        raise NoAnswer(f"{found.reason}, {self._retries + 1} times")
+        raise NoAnswer(f"{reason} ({_times(self._retries + 1)})")
 
     async def close(self) -> None:
         """Close the connections."""
@@ -136,6 +138,10 @@ def completions_url(url: str) -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must hold no user, password or query: name the environment variable of a key as api_key_env")
     return f"{url.rstrip('/').removesuffix('/chat/completions')}/chat/completions"
+
+
+def _times(attempts: int) -> str:
+    return "one attempt" if attempts == 1 else f"{attempts} attempts"
 
 
 def _retry_after(header: str | None) -> float | None:

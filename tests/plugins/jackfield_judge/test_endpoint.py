@@ -71,7 +71,7 @@ def test_passing_trouble_is_tried_again(script, behaviours, wrote):
 @pytest.mark.parametrize(
     ("status", "body", "attempts", "says"),
     [
-        (500, b"out of order", 3, "HTTP status 500: out of order, 3 times"),
+        (500, b"out of order", 3, "HTTP status 500: out of order (3 attempts)"),
         (400, b'{"error": "no such model"}', 1, 'HTTP status 400: {"error": "no such model"}'),
         (401, f"Incorrect API key provided: {KEY}".encode(), 1, "HTTP status 401: Incorrect API key provided: (key)"),
         (302, b"", 1, "HTTP status 302"),
@@ -111,7 +111,7 @@ def test_a_server_that_drips_or_is_not_there(script, behaviours, wrote):
         handler.close_connection = True
 
     [verdict] = judged(made(script(drip), retries=0, timeout=0.5), [wrote("4")])
-    assert verdict.reason == "the judge did not answer within 0.5 s, 1 times"
+    assert verdict.reason == "the judge did not answer within 0.5 s (one attempt)"
     [verdict] = judged(made("http://127.0.0.1:9", retries=0), [wrote("4")])
     assert verdict.kind == "error"
     assert "cannot be reached (ConnectError)" in verdict.reason
