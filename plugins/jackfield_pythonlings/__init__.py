@@ -8,4 +8,4 @@ from jackfield.hookspecs import Register
 
 @hookimpl
 def jackfield_data(register: Register) -> None:
-    register("pythonlings", "jackfield_pythonlings.data:Pythonlings", "266 short Python programs to complete, with tests.")
+    register("pythonlings", "jackfield_pythonlings.data:Pythonlings", "264 short Python programs to complete, with tests.")

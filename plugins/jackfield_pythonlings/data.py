@@ -22,7 +22,7 @@ class Pythonlings:
     """Short Python programs to complete (pythonlings, MIT), easy enough for small models: what to do, and the program with its gaps.
 
     ``extra["tests"]`` is Python that asserts, to be run in the module of the whole finished program (reward ``code_tests``). Exercises
-    whose check reads the program's source or touches files are left out. The label ``topic`` is the chapter.
+    whose check reads the program's source or touches files, or that must run as the main program, are left out. The label ``topic`` is the chapter.
 
     Exercises that ask for a function or class of one name (``double``, ``is_palindrome``) stay on one side of the split.
     """

@@ -54,7 +54,9 @@ def read(wheel: Path) -> list[Exercise]:
         return [
             _exercise(row["name"], row["path"], text(row["path"]), ast.parse(check), solutions[row["name"]])
             for row in listed
-            if _is_fit(ast.parse(check := text(f"checks/{row['path'].removeprefix('exercises/')}")))
+            if _is_fit(
+                ast.parse(check := text(f"checks/{row['path'].removeprefix('exercises/')}")), ast.parse(solutions[row["name"]])
+            )
         ]
 
 
@@ -78,8 +80,11 @@ def _exercise(name: str, path: str, source: str, check: ast.Module, solution: st
     )
 
 
-def _is_fit(check: ast.Module) -> bool:
+def _is_fit(check: ast.Module, solution: ast.Module) -> bool:
+    """The check needs the program's names alone, and the program need not be the main one."""
     nodes = list(ast.walk(check))
+    if any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(solution)):
+        return False
     modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     return not modules & _UNFIT_MODULES and not names & _UNFIT_NAMES

@@ -15,6 +15,7 @@ EXERCISES = {
     ),
     "async/async9": ("# Exercise: Async 9\n# Double it.\nx = ???\n", "assert double(1) == 2\n", "def double(value):\n    return 2 * value\n"),
     "testing/testing3": ("# Exercise: T\n# Test.\n???\n", "import inspect\nassert inspect.getsource(f)\n", "def f(): pass\n"),
+    "modules/modules6": ("# Exercise: M\n# Name it.\n???\n", "assert name == '__main__'\n", "name = __name__\n"),
     "file_io/file_io1": ("# Exercise: F\n# Write.\n???\n", "assert open(path).read()\n", "path = 1\n"),
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ def test_tasks() -> None:
     assert train[1].labels == {"dataset": "counting"}
     assert len({t.id for t in (*train, *test)}) == 5
     assert ReasoningGym(dataset="counting", num_train=4, num_test=2).tasks("train")[:3] == train
-    assert ReasoningGym(dataset="counting", num_train=1, config={"modulus": 7}).tasks("train")[0].id != train[0].id
+    assert ReasoningGym(dataset="counting", num_train=1, num_test=0, config={"modulus": 7}).tasks("train")[0].id != train[0].id
 
 
 def test_tested_and_repeated_questions_are_not_trained_on(caplog: pytest.LogCaptureFixture) -> None:
