@@ -182,8 +182,8 @@ def find(path: Path, *, samples: int, temperature: float) -> Result:
     results = [*map(read, sorted(path.glob("evaluations/*.json"))), *filter(None, [within_run(path)])]
     alike = [known for known in results if (known.samples, known.temperature) == (samples, temperature)]
     if not alike:
-        how = f"with {samples} samples at temperature {temperature:g}" if temperature else "greedily"
-        raise UserError(Problem(str(path), "", f"has no result {how}; make one first: jackfield eval {path}"))
+        how = f" --samples {samples} --temperature {temperature:g}" if temperature else ""
+        raise UserError(Problem(str(path), "", f"has no result made in the same way; make one first: jackfield eval {path}{how}"))
     return max(alike, key=lambda known: (known.step or 0, len(known.tasks)))
 
 
