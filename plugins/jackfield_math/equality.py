@@ -13,7 +13,7 @@ from typing import Any
 
 from latex2sympy2_extended.latex2sympy2 import NormalizationConfig, latex2sympy, normalize_latex
 from math_verify import grader
-from sympy import Basic, Eq, Float, MatrixBase, N, Rational
+from sympy import Basic, Eq, Float, MatrixBase, N, Rational, nan, zoo
 from sympy.core.function import AppliedUndef
 
 from jackfield_math.notation import is_misread, read
@@ -56,7 +56,7 @@ def parse(latex: str, *, real: bool = True) -> Basic | MatrixBase | None:
         raise
     except Exception:  # the parser raises whatever it meets in text that is no mathematics
         return None
-    if not isinstance(found, Basic | MatrixBase):
+    if not isinstance(found, Basic | MatrixBase) or found in (nan, zoo):
         return None
     return found.replace(lambda part: isinstance(part, Float), lambda part: Rational(str(part)))
 

@@ -82,7 +82,7 @@ def test_no_renaming() -> None:
     assert equal("$Y(x)=-x+C+\\frac{D}{x}$", "$Y(x)=A+\\frac{B}{x}-x$", 0.0) is False
 
 
-@pytest.mark.parametrize("text", ["$1, 2, \\ldots, n$", "1 2", "", "5)", "x^2+"])
+@pytest.mark.parametrize("text", ["$1, 2, \\ldots, n$", "1 2", "", "5)", "x^2+", "\\frac{0}{0}"])
 def test_unreadable(text: str) -> None:
     """V4: what does not parse as a whole is neither equal nor unequal."""
     assert not readable(text)
