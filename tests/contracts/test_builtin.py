@@ -18,6 +18,11 @@ ROOT = Path(__file__).parents[2]
 
 KEYS: dict[str, dict[str, Any]] = {
     "environments.single_turn": {"max_new_tokens": 64},
+    "rewards.function": {"function": Path(__file__).with_name("says_paris.py:score")},
+    "rewards.length": {"cost": 0.01},
+    "rewards.math": {"seconds": 60.0},
+    "rewards.overlong": {"max_tokens": 16, "cache": 4},
+    "rewards.regex": {"pattern": "(?i)paris"},
 }
 """Values for keys without a default."""
 
