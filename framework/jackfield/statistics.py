@@ -130,7 +130,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     for count in range(fewer):
         ways = ways * (discordant - count) // (count + 1)
         tail += ways
-    return min(1.0, 2 * tail / 2**discordant)
+    p: float = 2 * tail / 2**discordant
+    return min(1.0, p)
 
 
 def is_binary(values: npt.ArrayLike) -> bool:

@@ -172,7 +172,7 @@ def _of_grid(path: Path, values: dict[str, Any], overrides: Sequence[str], smoke
     _require_sound(path, values)
     shared = (*values.get("set", ()), *overrides)
     judge = _recipe_beside(path, values["evaluated_by"]) if "evaluated_by" in values else None
-    seeds = [(f"seed={seed}",) for seed in values.get("seeds", ())] or [()]
+    seeds: list[tuple[str, ...]] = [(f"seed={seed}",) for seed in values.get("seeds", ())] or [()]
     for cell in values["cells"]:
         recipe = _recipe_beside(path, cell)
         runs = [Planned(path=recipe, overrides=(*shared, *seed), smoke=smoke, evaluated_by=judge) for seed in seeds]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jackfield.compare.table import FIXED, Compared, all_sources, rewards, series
 
-AGAINST = {"tokens": "policy tokens generated", "seconds": "seconds of training"}
+AGAINST = {"tokens": "policy tokens, generated or replayed", "seconds": "seconds of training"}
 PANEL = (5.0, 2.6)
 """Inches."""
 
