@@ -4,7 +4,8 @@ Questions are compared as words and symbols, without case, width or a final ``?`
 
 - a **duplicate**: the whole question is a training question;
 - a **near** one: of its 5-grams, at least ``SHARE`` stand in one and the same training question. 5-grams that are in more than
-  ``WORDING`` of all training questions are the data set's wording (a template, instructions), not a question's text, and don't count.
+  ``WORDING_COUNT`` training questions, or in a share of more than ``WORDING_SHARE`` of them (of few questions), are the data set's wording
+  (templates, instructions), not a question's text, and don't count.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 N = 5
 SHARE = 0.7
-WORDING = 0.05
+WORDING_COUNT = 10
+WORDING_SHARE = 0.05
 _WORDS = re.compile(r"\w+|[^\w\s]")
 _SHOWN = 5
 
@@ -114,7 +116,7 @@ def _index(questions: Sequence[Words]) -> Mapping[Words, Sequence[int]]:
     for number, text in enumerate(questions):
         for gram in _grams(text):
             index.setdefault(gram, []).append(number)
-    most = max(1, WORDING * len(questions))
+    most = min(WORDING_COUNT, max(1, WORDING_SHARE * len(questions)))
     return {gram: found if len(found) <= most else () for gram, found in index.items()}
 
 
