@@ -5,7 +5,8 @@ Names and denominators of what the core reports (losses and components add their
 =============================  ==================================================================================
 reward/mean, reward/<source>   rollouts with a reward; rollouts that source scored
 verdicts/abstain, /error       verdicts asked for (rollouts × sources)
-kl/reference                   policy tokens: k3 of the policy before the update against the reference
+kl/reference                   policy tokens: k3 of the policy before the update against the reference; of all measured rollouts, or where
+                               one update a step spares the pass for old_logp, of those computed in the learn pass
 policy/entropy                 policy tokens of the step's first pass
 policy/sampler_gap             policy tokens: |log-prob of the learn pass − log-prob the sampler reported|
 policy/first_update_ratio      policy tokens of the step's first update: exp(logp − old_logp), 1 if all is well;
@@ -21,6 +22,7 @@ groups/informative             groups: members differ in reward
 groups/left_out                groups: too few members with a reward, or left out by a filter
 rollout/left_out               rollouts: as above, singly or with their group
 rollout/truncated, /failed …   rollouts; counters of the environment (turns, search_calls …) are means over rollouts
+state/<place>/<name>           a number that a component keeps from step to step, after the step
 speed/<phase>_tokens_per_second  tokens the phase computed over its seconds
 share/outside_stages           step time outside generate, score, measure and learn
 memory/peak_gib                none: the most main memory the process has held so far, in GiB (not a GPU's)
@@ -39,7 +41,7 @@ from typing import TYPE_CHECKING, SupportsFloat
 
 import numpy as np
 
-from jackfield.types import Credited, Group, Rollout, Scored
+from jackfield.types import Credited, FloatArray, Group, Rollout, Scored
 
 if TYPE_CHECKING:
     import torch
@@ -114,14 +116,30 @@ def of_groups(groups: Sequence[Group[Scored]], kept: Sequence[Group[Scored]]) ->
 
 
 def of_credit(groups: Sequence[Group[Credited]]) -> dict[str, float]:
-    """How well the critic foretold its own targets."""
-    rollouts = [r for g in groups for r in g if r.value is not None and r.returns is not None]
-    if not rollouts:
-        return {}
-    value = np.concatenate([np.asarray(r.value, np.float64)[r.policy_mask] for r in rollouts])
-    target = np.concatenate([np.asarray(r.returns, np.float64)[r.policy_mask] for r in rollouts])
-    spread = target.var() if len(target) else 0.0
-    return {"critic/explained_variance": float(1 - (target - value).var() / spread)} if spread > 0 else {}
+    """How well the critic foretold its own targets, and how far the policy is from the reference, over all rollouts that were measured."""
+    rollouts = [r for g in groups for r in g]
+    found = {}
+    value, target = _written(rollouts, "value"), _written(rollouts, "returns")
+    if len(value) == len(target) > 0 and target.var() > 0:
+        found["critic/explained_variance"] = float(1 - (target - value).var() / target.var())
+    old_logp, ref_logp = _written(rollouts, "old_logp"), _written(rollouts, "ref_logp")
+    if len(old_logp) == len(ref_logp) > 0:
+        log_ratio = np.clip(ref_logp - old_logp, -20, 20)
+        found["kl/reference"] = float((np.exp(log_ratio) - 1 - log_ratio).mean())
+    return found
+
+
+def _written(rollouts: Sequence[Credited], name: str) -> FloatArray:
+    """The values of a per-token array at the policy's tokens of all rollouts; nothing if it was not measured."""
+    arrays = [getattr(r, name) for r in rollouts]
+    if not arrays or any(array is None for array in arrays):
+        return np.zeros(0)
+    return np.concatenate([np.asarray(a, np.float64)[r.policy_mask] for r, a in zip(rollouts, arrays, strict=True)])
+
+
+def of_components(states: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """What components that learn from step to step know after the step: ``state/penalties.0/coefficient``."""
+    return {f"state/{place}/{name}": value for place, state in states.items() for name, value in state.items()}
 
 
 def by_label(groups: Sequence[Group[Scored]]) -> dict[str, float]:

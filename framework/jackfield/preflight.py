@@ -52,6 +52,19 @@ def _problems(corridor: Corridor, task: Task, tokenizer: Tokenizer) -> Iterator[
         if message is not None:
             yield Problem(task.origin, f"task {task.id}", message)
             return
-    needed = 0 if corridor.engine.samples else corridor.run.group_size
+    if not corridor.engine.samples:
+        message = _recorded_problem(task, corridor.run.group_size, getattr(corridor.environment, "turn_budget", None), tokenizer)
+        if message is not None:
+            yield Problem(task.origin, f"task {task.id}", message)
+
+
+def _recorded_problem(task: Task, needed: int, budget: int | None, tokenizer: Tokenizer) -> str | None:
+    """Why recorded attempts at a task cannot be played: too few, or a turn that is longer than the environment lets a turn be."""
     if len(task.recorded) < needed:
-        yield Problem(task.origin, f"task {task.id}", f"has {len(task.recorded)} recorded attempts, but group_size = {needed}")
+        return f"has {len(task.recorded)} recorded attempts, but group_size = {needed}"
+    for attempt, turns in enumerate(task.recorded[:needed], start=1):
+        for number, turn in enumerate(turns, start=1):
+            length = len(tokenizer.encode(turn)) + (number == len(turns))  # the last one ends with an end-of-turn token
+            if budget is not None and length > budget:
+                return f"recorded attempt {attempt}: turn {number} has {length} tokens, but the environment allows {budget}"
+    return None

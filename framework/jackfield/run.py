@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import define
+from attrs import define, evolve
 
-from jackfield import checkpoint, seeds
+from jackfield import checkpoint, metrics, seeds
 from jackfield.corridor import Corridor
 from jackfield.errors import Interrupted, StopRun
 from jackfield.evaluate import chosen_tasks, evaluate, evaluate_recorded
@@ -179,13 +179,14 @@ class Loop:
 
         report = take_step(self.corridor, self.held, next_tasks, self.state.step, self._progress)
         self.corridor.after_step(report.metrics)
+        remembered = {place: state for place, part in self.corridor.stateful().items() if (state := part.state())}
         self.state = checkpoint.State(
             step=self.state.step + 1,
             update=self.held.learner.update,
             drawn=drawn,
-            components={place: part.state() for place, part in self.corridor.stateful().items()},
+            components=remembered,
         )
-        self._report(report)
+        self._report(evolve(report, metrics={**report.metrics, **metrics.of_components(remembered)}))
 
     def _evaluate(self, stopping: Stopping) -> None:
         if not self.corridor.evaluate.enabled:

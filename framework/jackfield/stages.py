@@ -96,7 +96,7 @@ class Environment(Protocol):
         rollout with ``Finish("failed", …)``; it is counted and takes no part in learning.
 
         An environment may also have ``check_task(task, tokenizer) -> str | None``: why it cannot play a task, asked for every row
-        before anything loads.
+        before anything loads; and ``turn_budget``, the tokens it lets a turn have, which recorded turns are checked against.
         """
         ...
 
@@ -213,6 +213,7 @@ class Reward(Protocol):
       for a model that computes in batches;
     - ``prepare(tokenizer)``: load what judging needs; called once, before the first step, with the policy's tokenizer;
     - ``close()`` (or ``async``): let go of it at the end of the run;
+    - ``self_contained = False``: it needs a server or a download, so that ``jackfield run --smoke`` does without it;
     - ``check_task(task, tokenizer) -> str | None``: why it could never judge a task (a gold answer that does not parse), asked for
       every row before anything loads.
 

@@ -69,8 +69,8 @@ def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Tas
         metrics={
             **metrics.of_rollouts(scored),
             **metrics.of_groups(scored, kept),
-            **metrics.of_credit(credited),
             **learned,
+            **metrics.of_credit(credited),
             **metrics.speeds(seconds, tokens),
             **metrics.memory(),
         },

@@ -47,7 +47,7 @@ def main() -> None:
     module = sys.modules["__main__"] = types.ModuleType("__main__")  # in place of this one
     if mode == "script":
         os.close(report)
-        exec(compile(program, "program.py", "exec"), module.__dict__)
+        exec(compile(program, "program.py", "exec", dont_inherit=True), module.__dict__)
         return
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -76,7 +76,7 @@ def _judged(program: str, tests: list[Test]) -> tuple[list[bool], str]:
     module = types.ModuleType("program")
     sys.modules["program"] = module
     own = dict(vars(builtins))
-    failure = _failure(lambda: exec(compile(program, "program.py", "exec"), module.__dict__), "the program")
+    failure = _failure(lambda: exec(compile(program, "program.py", "exec", dont_inherit=True), module.__dict__), "the program")
     passed: list[bool] = []
     for counts, title, code in () if failure else tests:
         vars(builtins).update(own)
@@ -99,7 +99,7 @@ def _tests(source: str) -> Iterator[Test]:
             title = statement.name
             body.append(ast.Expr(ast.Call(ast.Name(statement.name, ast.Load()), [], [])))
         tree = ast.fix_missing_locations(_ExactEquality().visit(ast.Module(body, [])))
-        yield is_test(statement), title, compile(tree, "tests.py", "exec")
+        yield is_test(statement), title, compile(tree, "tests.py", "exec", dont_inherit=True)
 
 
 class _ExactEquality(ast.NodeTransformer):

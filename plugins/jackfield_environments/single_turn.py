@@ -26,6 +26,11 @@ class SingleTurn:
     max_new_tokens: int = option(help="tokens of the answer", check=at_least(1))
     stop: tuple[str, ...] = option((), help="the answer ends where one of these texts appears, which stays part of it")
 
+    @property
+    def turn_budget(self) -> int:
+        """Tokens of the one turn."""
+        return self.max_new_tokens
+
     def check_task(self, task: Task, tokenizer: Tokenizer) -> str | None:  # noqa: ARG002
         """Why no prompt can be made of a task."""
         return prompt_problem(task, self.system)

@@ -89,6 +89,11 @@ class TaggedTools:
         """Names of the tools a recipe must list."""
         return tuple(dict.fromkeys(self.tool_tags.values()))
 
+    @property
+    def turn_budget(self) -> int:
+        """Tokens of a turn."""
+        return self.max_new_tokens_per_turn
+
     def check_task(self, task: Task, tokenizer: Tokenizer) -> str | None:
         """Why a task cannot be played: no prompt can be made of it, or it leaves no room to answer."""
         problem = prompt_problem(task, self.system)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import define, field
 
@@ -45,6 +45,8 @@ class EndpointJudge(Judge):
     again, after as long as the server asks for; what cannot pass, and what does not pass, is an error of that rollout, never a
     score. When the budget is spent the run ends with a message.
     """
+
+    self_contained: ClassVar[bool] = False
 
     url: str = option(help="of the API, e.g. http://127.0.0.1:8000/v1", check=_url)
     model: str = option(help="the model's name at the endpoint", check=lambda name: None if name else "must not be empty")

@@ -52,4 +52,5 @@ def _task(split: str, number: int, country: str) -> Task:
             ("<search> capital </search>", "<answer> Atlantis </answer>"),
         ),
         labels={"hops": "1"},
+        extra={"scores": (1.0, 0.0)},
     )

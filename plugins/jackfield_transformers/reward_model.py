@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import define, field
 
@@ -34,6 +34,8 @@ class RewardModel:
     If it has the policy's tokenizer and chat template it reads the rollout's ids as they are, otherwise the rollout's text.
     An input longer than the model was made for is an error, never cut.
     """
+
+    self_contained: ClassVar[bool] = False
 
     path: str = option(help="checkpoint of a run that trained it, or folder or hub id of a sequence classifier")
     mean: float = option(0.0, help="subtracted from every score, e.g. its mean over the policy's first answers")

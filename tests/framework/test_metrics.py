@@ -75,7 +75,7 @@ def test_groups_without_a_difference_are_counted() -> None:
     """A1: a group of equal rewards is not informative; one left out is counted apart and in no share."""
     equal, mixed = group(*[rollout(JUDGED, 1.0)] * 4), group(rollout(JUDGED, 1.0), rollout(JUDGED, 0.0))
     found = metrics.of_groups([equal, mixed, group(rollout(JUDGED, None))], [equal, mixed])
-    assert found == {"groups/informative": 0.5, "groups/left_out": pytest.approx(1 / 3)}
+    assert found == pytest.approx({"groups/informative": 0.5, "groups/left_out": 1 / 3, "rollout/left_out": 1 / 7})
 
 
 def test_a_critic_is_measured_against_a_constant() -> None:
@@ -94,13 +94,20 @@ def test_a_critic_is_measured_against_a_constant() -> None:
     assert explained(credited([1.0, 3.0], [1.0, 3.0]), credited([1.0, 3.0], [1.0, 3.0])) == 1
     assert explained(credited([2.0, 2.0], [1.0, 3.0])) == 0
     assert explained(credited([3.0, 1.0], [1.0, 3.0])) == -3
-    assert metrics.of_credit([credited([3.0, 1.0], [2.0, 2.0])]) == {}
-    assert (
-        metrics.of_credit(
-            [Group(id="0/0", task=Task(id="t", prompt=()), members=(evolve(credited_rollout([("policy", [1, 2])]), value=None),))]
-        )
-        == {}
-    )
+    flat, absent = credited([3.0, 1.0], [2.0, 2.0]), evolve(credited_rollout([("policy", [1, 2])]), value=None)
+    for group in (flat, Group(id="0/0", task=absent.task, members=(absent,))):
+        assert "critic/explained_variance" not in metrics.of_credit([group])
+
+
+def test_the_distance_from_the_reference_is_of_all_that_was_measured() -> None:
+    """k3 of the policy before the update against the reference, by hand; also of rollouts without advantage; only where both were measured."""
+    nan = np.nan
+    member = credited_rollout([("task", [1]), ("policy", [3, 4])])
+    member = evolve(member, old_logp=np.array([nan, -1.0, -2.0]), ref_logp=np.array([nan, -1.5, -2.0]), advantage=np.zeros(3))
+    group = Group(id="0/0", task=member.task, members=(member,))
+    assert metrics.of_credit([group])["kl/reference"] == pytest.approx((np.exp(-0.5) - 1 + 0.5) / 2)
+    unmeasured = evolve(member, old_logp=None)
+    assert "kl/reference" not in metrics.of_credit([Group(id="0/0", task=member.task, members=(unmeasured,))])
 
 
 def test_labels_are_reported_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ losses = ["ppo_clip"]
 optimizer = {use = "adamw", lr = 1e-3}
 evaluate = {enabled = false}
 """
+SINGLE_TURN = 'rollout={use = "single_turn", max_new_tokens = 4}'
 QUESTIONS = ["short?", "long " * 60, "also short?", "longer " * 60]
 
 
@@ -55,6 +57,25 @@ def test_they_may_be_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
     assert [t.question for t in train] == ["short?", "also short?"]
     assert test == ()
     assert "2 of 4 rows cannot be played and are left out" in caplog.text
+
+
+def test_recorded_turns_that_are_too_long_are_listed(tmp_path: Path) -> None:
+    """D5: an answer of either side of a pair that is longer than a turn may be, its end-of-turn token counted, is told with its row before
+    anything loads; one that just fits is not."""
+    tokenizer = corridor(tmp_path).model.tokenizer()
+    fits = next(text for text in ("a b", "a b c", "abc", "ab", "a") if len(tokenizer.encode(text)) == 3)
+    rows = [{"prompt": "q", "chosen": fits, "rejected": "no"}, {"prompt": "q", "chosen": "ok", "rejected": f"{fits} and much more"}]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    loaded = load_recipe(
+        tmp_path / "r.toml",
+        load_plugins(environ={}),
+        [f"data.train={tmp_path}/pairs.jsonl", "engine=recorded", 'rewards=["preferred"]', "tools=[]", SINGLE_TURN],
+    )
+    with pytest.raises(DataError) as caught:
+        playable_tasks(loaded.corridor)
+    first, _ = map(str, caught.value.problems)
+    assert "pairs.jsonl:2" in first
+    assert re.search(r"recorded attempt 2: turn 1 has \d+ tokens, but the environment allows 4$", first)
 
 
 def test_too_few_recorded_attempts(tmp_path: Path) -> None:

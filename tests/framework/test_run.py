@@ -386,7 +386,13 @@ def mine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     folder.mkdir(exist_ok=True)
     (folder / "jackfield_mine.py").write_text(MINE)
     monkeypatch.syspath_prepend(str(folder))
-    return ['plugins=["./jackfield_mine.py"]', 'filters=["counting"]', 'rewards=["closing"]', "evaluate.enabled=false", "steps=3"]
+    return [
+        f'plugins=["{folder}/jackfield_mine.py"]',
+        'filters=["counting"]',
+        'rewards=["closing"]',
+        "evaluate.enabled=false",
+        "steps=3",
+    ]
 
 
 def test_a_step_is_refilled_and_what_components_learnt_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,7 +169,8 @@ def _evaluation(recipe: Recipe) -> str:
     times = ["before the first step"] if evaluate.before else []
     times += [f"every {_count(evaluate.every, 'step')}"] if evaluate.every else []
     tasks = f"; {_count(evaluate.tasks, 'task')} within the run" if evaluate.tasks else ""
-    return f"greedy, on the test split: {', '.join([*times, 'after the last'])}{tasks}"
+    how = "greedy, on the test split" if recipe.corridor.engine.samples else "the losses on recorded attempts of the test split"
+    return f"{how}: {', '.join([*times, 'after the last'])}{tasks}"
 
 
 def _chain(recipe: Recipe) -> Iterator[str]:

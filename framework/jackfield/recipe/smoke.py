@@ -25,8 +25,8 @@ INSTEAD: dict[str, Any] = {"evaluate": {"every": 0, "tasks": 2}, "checkpoint": {
 
 def in_small(tree: Node, plugins: Plugins) -> Node:
     """The tree with few steps on small groups, short turns, tasks that need no file or download (the data's own if they don't, else
-    the stand-in's), tools that search the stand-in's passages, and one more reward, which varies (a random model would earn
-    nothing from the others, and nothing would be learnt)."""
+    the stand-in's), tools that search the stand-in's passages, no rewards that need a server or a model of their own, and one more
+    reward, which varies (a random model would earn nothing from the others, and nothing would be learnt)."""
     origin = Origin("--smoke", tree.origin.folder)
     small = merge(_lowered(tree, LARGEST, origin), plant(INSTEAD, lambda _: origin))
     data = _at_hand(tree.value["data"], plugins, origin)
@@ -34,7 +34,8 @@ def in_small(tree: Node, plugins: Plugins) -> Node:
     tools = tree.value.get("tools", Node([], origin))
     searching = [_searching_stand_in(tool, plugins, origin) for tool in tools.value]
     rewards = tree.value.get("rewards", Node([], origin))
-    varied = Node([*rewards.value, plant(STAND_IN, lambda _: origin)], rewards.origin) if rewards.value else rewards
+    kept = [reward for reward in rewards.value if _needs_nothing(reward, plugins)]
+    varied = Node([*kept, plant(STAND_IN, lambda _: origin)], rewards.origin) if rewards.value else rewards
     return Node(
         small.value | {"rewards": varied, "data": data, "rollout": rollout, "tools": Node(searching, tools.origin)}, tree.origin
     )
@@ -70,6 +71,14 @@ def _at_hand(data: Node, plugins: Plugins, origin: Origin) -> Node:
     """The recipe's own data if it keeps itself, else the stand-in."""
     own = plugins.registries["data"].find(_use(data).value).load()
     return data if getattr(own, "self_contained", False) else plant({"use": STAND_IN}, lambda _: origin)
+
+
+def _needs_nothing(reward: Node, plugins: Plugins) -> bool:
+    """Rewards that ask a server or load a model of their own are left out, unless another recipe, small too, makes that model."""
+    cls = plugins.registries["rewards"].find(_use(reward).value).load()
+    holds_model = any(attribute.metadata.get(PART) == "models" for attribute in recipe_keys(cls).values())
+    chained = reward.is_table and "from" in reward.value
+    return chained or (getattr(cls, "self_contained", True) and not holds_model)
 
 
 def _with_short_turns(rollout: Node, plugins: Plugins, origin: Origin) -> Node:
