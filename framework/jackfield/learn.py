@@ -14,7 +14,7 @@ from attrs import define
 from jackfield import pack, seeds
 from jackfield.corridor import Named
 from jackfield.logprobs import token_logp
-from jackfield.measure import at_positions
+from jackfield.measure import policy_hidden
 from jackfield.metrics import Means
 from jackfield.stages import Critic, LanguageModel, Loss, LossBatch, Optimizer
 from jackfield.types import Credited, Group
@@ -156,7 +156,7 @@ class Learner:
         rollouts = [r for bundle in bundles for r in bundle]
         to_the_end = self._reads("score")
         rows = pack.rows(rollouts, to_the_end=to_the_end)
-        hidden = at_positions(self.policy, rows)
+        hidden = policy_hidden(self.policy, self.critic, rows, logp=self._reads_policy)
         row, column, target = (x.to(hidden.device) for x in (rows.row_N, rows.column_N, rows.target_N))
         values = None if self.critic is None else self.critic.values(rows.ids_BT, rows.positions_BT, row, column, hidden)
         score = None
@@ -198,9 +198,10 @@ class Learner:
 
         usable = any(p.grad is not None for group in self.torch_optimizer.param_groups for p in group["params"])
         for group in self.torch_optimizer.param_groups:  # policy and critic apart: one's gradient must not scale the other's
-            norm = torch.nn.utils.clip_grad_norm_(group["params"], self.settings.max_grad_norm)
-            usable = usable and bool(torch.isfinite(norm))
-            means.add(f"grad_norm/{group['name']}", norm)
+            if any(p.grad is not None for p in group["params"]):
+                norm = torch.nn.utils.clip_grad_norm_(group["params"], self.settings.max_grad_norm)
+                usable = usable and bool(torch.isfinite(norm))
+                means.add(f"grad_norm/{group['name']}", norm)
             group["lr"] = self.optimizer.learning_rate(group["name"], self.update, self.num_updates)
             means.add(f"learning_rate/{group['name']}", group["lr"])
         if usable:

@@ -111,7 +111,7 @@ class Passes:
             rows = pack.rows(rollouts, to_the_end="value" in self.needs)
             found: list[dict[str, object]] = [{} for _ in rollouts]
             if self.needs & {"old_logp", "value"}:
-                hidden = at_positions(self.policy, rows)
+                hidden = policy_hidden(self.policy, self.critic, rows, logp="old_logp" in self.needs)
                 if "old_logp" in self.needs:
                     self._store(found, "old_logp", rollouts, self._logp(self.policy, hidden, rows))
                 if "value" in self.needs:
@@ -140,6 +140,15 @@ class Passes:
         for slot, array, end in zip(found, pack.scatter(rollouts, values[inside]), values[ends].tolist(), strict=True):
             slot["value"] = array
             slot["bootstrap_value"] = end
+
+
+def policy_hidden(policy: LanguageModel, critic: Critic | None, rows: pack.Rows, *, logp: bool) -> torch.Tensor:
+    """[N, H] the policy's hidden states if log-probs or the critic need them, else [N, 0]."""
+    import torch
+
+    if logp or getattr(critic, "reads_hidden", critic is not None):
+        return at_positions(policy, rows)
+    return torch.zeros(len(rows.row_N), 0, device=policy.parameters()[0].device)
 
 
 def at_positions(model: LanguageModel, rows: pack.Rows) -> torch.Tensor:

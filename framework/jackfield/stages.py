@@ -303,7 +303,11 @@ class ModelSource(Protocol):
 
 
 class Critic(Protocol):
-    """Estimates, before every policy token, the return from there on."""
+    """Estimates, before every policy token, the return from there on.
+
+    One that does not look at the policy's hidden states says ``reads_hidden = False``: where nothing else needs them, the policy is
+    not run, and ``hidden_NH`` has H = 0.
+    """
 
     def start(self, policy: LanguageModel, seed: int) -> None:
         """Build the value function for this policy. Called once. Random initial weights come from ``seed``."""

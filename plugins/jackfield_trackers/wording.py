@@ -24,6 +24,8 @@ FIGURES = (
     Figure("reward/exact_match", "em", 3),
     Figure("kl/reference", "kl", 4),
     Figure("ppo_clip/clip_fraction", "clip", 3),
+    Figure("bradley_terry/accuracy", "pairs right", 3),
+    Figure("dpo/accuracy", "pairs right", 3),
     Figure("policy/entropy", "entropy", 3),
     Figure("grad_norm/policy", "grad", 2),
     Figure("rollout/truncated", "truncated", 3),

@@ -54,6 +54,11 @@ class ValueHead:
         if self.path is not None and self.init_std:
             raise ValueError("init_std: means nothing with a path, which brings a trained head")
 
+    @property
+    def reads_hidden(self) -> bool:
+        """Only a shared backbone is the policy's."""
+        return self.backbone == "shared"
+
     def start(self, policy: LanguageModel, seed: int) -> None:
         """Copy the backbone, or measure it, and make the head. Raises RecipeError if ``policy`` is not a transformers model."""
         import torch

@@ -18,8 +18,9 @@ STAND_IN = "smoke"
 """Name of the data and the corpus that take the place of the recipe's own."""
 LARGEST: dict[str, Any] = {"steps": 2, "tasks_per_step": 2, "group_size": 4, "learn": {"minibatches": 2}}
 """Larger settings are lowered to these."""
-LONGEST_TURN = 48
-"""Tokens: a random model seldom ends a turn by itself. What an environment's keys ``max_new_tokens…`` say is lowered to this."""
+TURN = 48
+"""Tokens: a random model seldom ends a turn by itself, and the stand-in's recorded turns are that long, by bytes. What an environment's
+keys ``max_new_tokens…`` say becomes this."""
 INSTEAD: dict[str, Any] = {"evaluate": {"every": 0, "tasks": 2}, "checkpoint": {"every": 0}}
 
 
@@ -30,7 +31,7 @@ def in_small(tree: Node, plugins: Plugins) -> Node:
     origin = Origin("--smoke", tree.origin.folder)
     small = merge(_lowered(tree, LARGEST, origin), plant(INSTEAD, lambda _: origin))
     data = _at_hand(tree.value["data"], plugins, origin)
-    rollout = _with_short_turns(tree.value["rollout"], plugins, origin)
+    rollout = _with_turns_of_one_length(tree.value["rollout"], plugins, origin)
     tools = tree.value.get("tools", Node([], origin))
     searching = [_searching_stand_in(tool, plugins, origin) for tool in tools.value]
     rewards = tree.value.get("rewards", Node([], origin))
@@ -81,13 +82,13 @@ def _needs_nothing(reward: Node, plugins: Plugins) -> bool:
     return chained or (getattr(cls, "self_contained", True) and not holds_model)
 
 
-def _with_short_turns(rollout: Node, plugins: Plugins, origin: Origin) -> Node:
+def _with_turns_of_one_length(rollout: Node, plugins: Plugins, origin: Origin) -> Node:
     given = rollout.value if rollout.is_table else {"use": rollout}
     short = dict(given)
     for key, attribute in recipe_keys(plugins.registries["environments"].find(given["use"].value).load()).items():
         tokens = given[key].value if key in given else attribute.default
-        if key.startswith("max_new_tokens") and isinstance(tokens, int) and tokens > LONGEST_TURN:
-            short[key] = Node(LONGEST_TURN, origin)
+        if key.startswith("max_new_tokens") and isinstance(tokens, int):
+            short[key] = Node(TURN, origin)
     return Node(short, rollout.origin)
 
 
