@@ -1,4 +1,7 @@
-"""A sound recipe in small: the same corridor and code path in seconds, without downloads, servers or a trained model."""
+"""A sound recipe in small: the same corridor and code path in seconds, without downloads, servers or a trained model.
+
+What ``--set`` says stands: a number stays as it is set, and data, a tool or a reward of which anything is set stays the recipe's own.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import attrs
 
 from jackfield.component import PART
 from jackfield.recipe.fields import freeze, recipe_keys
-from jackfield.recipe.tree import Node, Origin, merge, plant
+from jackfield.recipe.tree import Node, Origin, plant, walk
 
 if TYPE_CHECKING:
     from jackfield.plugins import Plugins
@@ -18,10 +21,14 @@ STAND_IN = "smoke"
 """Name of the data and the corpus that take the place of the recipe's own."""
 LARGEST: dict[str, Any] = {"steps": 2, "tasks_per_step": 2, "group_size": 4, "learn": {"minibatches": 2}}
 """Larger settings are lowered to these."""
-TURN = 48
-"""Tokens: a random model seldom ends a turn by itself, and the stand-in's recorded turns are that long, by bytes. What an environment's
-keys ``max_new_tokens…`` say becomes this."""
 INSTEAD: dict[str, Any] = {"evaluate": {"every": 0, "tasks": 2}, "checkpoint": {"every": 0}}
+"""Settings that become these, whatever they were."""
+TURN = 48
+"""What an environment's keys ``max_new_tokens…`` become: a random model seldom ends a turn by itself, and the stand-in's recorded turns
+are that long, by bytes."""
+BYTES_A_TOKEN = 8
+"""An environment's other budgets (``max_tokens``, ``max_observation_tokens``) grow by this: the tiny model's tokens are bytes, and no usual
+vocabulary has more of them in a token on average."""
 
 
 def in_small(tree: Node, plugins: Plugins) -> Node:
@@ -29,17 +36,17 @@ def in_small(tree: Node, plugins: Plugins) -> Node:
     the stand-in's), tools that search the stand-in's passages, no rewards that need a server or a model of their own, and one more
     reward, which varies (a random model would earn nothing from the others, and nothing would be learnt)."""
     origin = Origin("--smoke", tree.origin.folder)
-    small = merge(_lowered(tree, LARGEST, origin), plant(INSTEAD, lambda _: origin))
-    data = _at_hand(tree.value["data"], plugins, origin)
-    rollout = _with_turns_of_one_length(tree.value["rollout"], plugins, origin)
-    tools = tree.value.get("tools", Node([], origin))
-    searching = [_searching_stand_in(tool, plugins, origin) for tool in tools.value]
-    rewards = tree.value.get("rewards", Node([], origin))
-    kept = [reward for reward in rewards.value if _needs_nothing(reward, plugins)]
-    varied = Node([*kept, plant(STAND_IN, lambda _: origin)], rewards.origin) if rewards.value else rewards
-    return Node(
-        small.value | {"rewards": varied, "data": data, "rollout": rollout, "tools": Node(searching, tools.origin)}, tree.origin
-    )
+    small = dict(_replaced(_lowered(tree, LARGEST, origin), INSTEAD, origin).value)
+    if not _is_set(tree.value["data"]):
+        small["data"] = _at_hand(tree.value["data"], plugins, origin)
+    small["rollout"] = _with_budgets_in_bytes(tree.value["rollout"], plugins, origin)
+    if tools := tree.value.get("tools"):
+        searching = [tool if _is_set(tool) else _searching_stand_in(tool, plugins, origin) for tool in tools.value]
+        small["tools"] = Node(searching, tools.origin)
+    if (rewards := tree.value.get("rewards")) and rewards.value:
+        kept = [reward for reward in rewards.value if _is_set(reward) or _needs_nothing(reward, plugins)]
+        small["rewards"] = Node([*kept, plant(STAND_IN, lambda _: origin)], rewards.origin)
+    return Node(small, tree.origin)
 
 
 def put_tiny_model(parts: Parts, plugins: Plugins) -> None:
@@ -56,6 +63,11 @@ def put_tiny_model(parts: Parts, plugins: Plugins) -> None:
     parts.tree["model"] = node
 
 
+def _is_set(node: Node) -> bool:
+    """Whether ``--set`` gave this value, or any in it."""
+    return any(leaf.origin.is_set for _, leaf in walk(node))
+
+
 def _lowered(tree: Node, largest: dict[str, Any], origin: Origin) -> Node:
     lowered = dict(tree.value)
     for key, limit in largest.items():
@@ -63,9 +75,19 @@ def _lowered(tree: Node, largest: dict[str, Any], origin: Origin) -> Node:
             continue
         if isinstance(limit, dict):
             lowered[key] = _lowered(lowered[key], limit, origin)
-        elif lowered[key].value > limit:
+        elif lowered[key].value > limit and not _is_set(lowered[key]):
             lowered[key] = Node(limit, origin)
     return Node(lowered, tree.origin)
+
+
+def _replaced(tree: Node, instead: dict[str, Any], origin: Origin) -> Node:
+    replaced = dict(tree.value)
+    for key, value in instead.items():
+        if isinstance(value, dict):
+            replaced[key] = _replaced(replaced.get(key, Node({}, origin)), value, origin)
+        elif key not in replaced or not _is_set(replaced[key]):
+            replaced[key] = Node(value, origin)
+    return Node(replaced, tree.origin)
 
 
 def _at_hand(data: Node, plugins: Plugins, origin: Origin) -> Node:
@@ -82,14 +104,18 @@ def _needs_nothing(reward: Node, plugins: Plugins) -> bool:
     return chained or (getattr(cls, "self_contained", True) and not holds_model)
 
 
-def _with_turns_of_one_length(rollout: Node, plugins: Plugins, origin: Origin) -> Node:
+def _with_budgets_in_bytes(rollout: Node, plugins: Plugins, origin: Origin) -> Node:
     given = rollout.value if rollout.is_table else {"use": rollout}
-    short = dict(given)
+    budgets = dict(given)
     for key, attribute in recipe_keys(plugins.registries["environments"].find(given["use"].value).load()).items():
         tokens = given[key].value if key in given else attribute.default
-        if key.startswith("max_new_tokens") and isinstance(tokens, int):
-            short[key] = Node(TURN, origin)
-    return Node(short, rollout.origin)
+        if not isinstance(tokens, int) or (key in given and _is_set(given[key])):
+            continue
+        if key.startswith("max_new_tokens"):
+            budgets[key] = Node(TURN, origin)
+        elif key.startswith("max_") and key.endswith("tokens"):
+            budgets[key] = Node(BYTES_A_TOKEN * tokens, origin)
+    return Node(budgets, rollout.origin)
 
 
 def _use(component: Node) -> Node:

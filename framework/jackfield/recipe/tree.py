@@ -28,6 +28,11 @@ class Origin:
     def is_default(self) -> bool:
         return self.place == "default"
 
+    @property
+    def is_set(self) -> bool:
+        """Whether the command line gave it."""
+        return self.place == "--set"
+
 
 @frozen(eq=False)
 class Node:

@@ -56,6 +56,7 @@ class Chat:
     greeting: str = option("hello", help="first words")
     polite: bool = option(True, help="say please")
     max_new_tokens: int = option(500, help="so many at most")
+    max_tokens: int = option(600, help="of the whole")
     _cache: NeverImported = field(init=False, default=None)
 
 
@@ -81,6 +82,11 @@ class Engine:
 @frozen(kw_only=True)
 class Reward:
     scale: float = option(1.0, help="factor")
+
+
+@frozen(kw_only=True)
+class Far(Reward):
+    self_contained = False
 
 
 @frozen(kw_only=True)
@@ -188,7 +194,7 @@ COMPONENTS = {
     "environments": {"chat": Chat, "searching": Searching},
     "tools": {"search": Search, "search_too": Search},
     "engines": {"torch": Engine},
-    "rewards": {"exact": Reward, "format": Reward, "smoke": Reward, "rm": RewardModel},
+    "rewards": {"exact": Reward, "format": Reward, "smoke": Reward, "far": Far, "rm": RewardModel},
     "penalties": {"kl": Penalty},
     "advantages": {"group_norm": Grouped, "gae": Gae, "constant": Constant},
     "losses": {

@@ -226,13 +226,85 @@ def test_a_recipe_in_small_keeps_data_that_needs_nothing(desk: Any, fake_plugins
     assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.data.limit == 1
 
 
-@pytest.mark.parametrize(
-    ("rollout", "tokens"), [('"chat"', 48), ('{use = "chat", max_new_tokens = 64}', 48), ('{use = "chat", max_new_tokens = 9}', 9)]
-)
-def test_a_recipe_in_small_has_short_turns(desk: Any, fake_plugins: Plugins, rollout: str, tokens: int) -> None:
-    """A random model writes until its budget ends: the default is lowered too, what is shorter stays."""
+@pytest.mark.parametrize("rollout", ['"chat"', '{use = "chat", max_new_tokens = 64}', '{use = "chat", max_new_tokens = 9}'])
+def test_a_recipe_in_small_has_turns_of_one_length(desk: Any, fake_plugins: Plugins, rollout: str) -> None:
+    """A random model writes until its budget ends, and the stand-in's recorded turns must fit: written or default, 48."""
     desk.sound(f"rollout = {rollout}", without=["rollout"])
-    assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.environment.max_new_tokens == tokens
+    assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.environment.max_new_tokens == 48
+
+
+@pytest.mark.parametrize(("rollout", "tokens"), [('"chat"', 8 * 600), ('{use = "chat", max_tokens = 100}', 800)])
+def test_a_recipe_in_small_has_room_for_prompts_in_bytes(desk: Any, fake_plugins: Plugins, rollout: str, tokens: int) -> None:
+    """The tiny model's tokens are bytes: a budget of tokens that holds a prompt holds it there too."""
+    desk.sound(f"rollout = {rollout}", without=["rollout"])
+    assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.environment.max_tokens == tokens
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("steps", 20),
+        ("tasks_per_step", 3),
+        ("group_size", 5),
+        ("learn.minibatches", 6),
+        ("rollout.max_new_tokens", 7),
+        ("rollout.max_tokens", 500),
+        ("evaluate.every", 5),
+        ("evaluate.tasks", 0),
+        ("checkpoint.every", 4),
+    ],
+)
+def test_what_is_set_stays_in_small(desk: Any, fake_plugins: Plugins, key: str, value: int) -> None:
+    """--set is the user's last word; what it does not name is small as ever."""
+    path = desk.write(SMALL_ENOUGH)
+    small = load_recipe(path, fake_plugins, [f"{key}={value}"], smoke=True)
+    found = {name: _at(small.frozen, name) for name in SMALL}
+    assert found == SMALL | {key: value}
+    assert small.frozen["origins"][key] == "--set"
+
+
+SMALL_ENOUGH = (
+    'title = "big"\nsteps = 500\ntasks_per_step = 512\ngroup_size = 8\nmodel = {use = "hf", path = "w"}\nrollout = "chat"\ndata = "rows"\n'
+    'tools = ["search"]\nrewards = ["exact", "far"]\nadvantage = "group_norm"\nlosses = ["clip"]\nlearn = {minibatches = 16}\n'
+)
+SMALL = {
+    "steps": 2,
+    "tasks_per_step": 2,
+    "group_size": 4,
+    "learn.minibatches": 2,
+    "rollout.max_new_tokens": 48,
+    "rollout.max_tokens": 4800,
+    "evaluate.every": 0,
+    "evaluate.tasks": 2,
+    "checkpoint.every": 0,
+}
+
+
+def _at(table: Any, name: str) -> Any:
+    for key in name.split("."):
+        table = table[key]
+    return table
+
+
+@pytest.mark.parametrize(
+    ("override", "data", "corpus", "rewards"),
+    [
+        ("seed=1", "smoke", "smoke", ["exact", "smoke"]),
+        ("data.limit=5", "rows", "smoke", ["exact", "smoke"]),
+        ("data=rows", "rows", "smoke", ["exact", "smoke"]),
+        ("tools.0.top_k=1", "smoke", "passages", ["exact", "smoke"]),
+        ("rewards.0.scale=2", "smoke", "smoke", ["exact", "smoke"]),
+        ("rewards.1.scale=2", "smoke", "smoke", ["exact", "far", "smoke"]),
+        ('rewards=["far"]', "smoke", "smoke", ["far", "smoke"]),
+    ],
+)
+def test_what_is_set_of_a_component_keeps_it_in_small(
+    desk: Any, fake_plugins: Plugins, override: str, data: str, corpus: str, rewards: list[str]
+) -> None:
+    """Data, a tool or a reward of which anything is set is the recipe's own, whatever it takes to have it."""
+    frozen = load_recipe(desk.write(SMALL_ENOUGH), fake_plugins, [override], smoke=True).frozen
+    assert (frozen["data"]["use"], frozen["tools"][0]["corpus"]["use"]) == (f"fakes:{data}", f"fakes:{corpus}")
+    assert [reward["use"] for reward in frozen["rewards"]] == [f"fakes:{name}" for name in rewards]
 
 
 def test_a_recipe_in_small_starts_from_a_tiny_model(desk: Any, fake_plugins: Plugins) -> None:
