@@ -24,11 +24,12 @@ def default_folder(recipe: Recipe, runs: Path) -> Path:
 
 
 def finished(recipe: Recipe, folder: Path) -> Path | None:
-    """The final checkpoint in ``folder``, if all steps of the recipe are done."""
+    """The final checkpoint in ``folder``, if the recipe ran to its end."""
     there = checkpoint.saved(folder)
-    if there and checkpoint.read_state(there[-1]).step >= recipe.corridor.run.steps:
-        return there[-1]
-    return None
+    if not there:
+        return None
+    state = checkpoint.read_state(there[-1])
+    return there[-1] if recipe.corridor.run.ends(state.step, state.sampled) else None
 
 
 def ready(recipe: Recipe, plugins: Plugins, runs: Path, say: Callable[[str], None]) -> Recipe:

@@ -37,6 +37,8 @@ class State:
     """Optimizer updates done."""
     drawn: int
     """Tasks drawn from the training data."""
+    sampled: int = 0
+    """Tokens the policy sampled for training."""
     components: Mapping[str, Mapping[str, float]] = field(factory=dict)
     """Place of a component in the recipe → its ``state()``."""
 

@@ -20,6 +20,7 @@ learn/tokens                   a sum: tokens computed in all passes of the learn
 learn/skipped_updates          updates: nothing to learn from, or a gradient that is not finite
 groups/informative             groups: members differ in reward
 groups/left_out                groups: too few members with a reward, or left out by a filter
+generate/tokens                a sum: tokens the policy sampled, or that were played back for it
 rollout/left_out               rollouts: as above, singly or with their group
 rollout/truncated, /failed …   rollouts; counters of the environment (turns, search_calls …) are means over rollouts
 state/<place>/<name>           a number that a component keeps from step to step, after the step

@@ -132,11 +132,11 @@ class Loop:
         every = corridor.evaluate.every
         if corridor.evaluate.before and self.state.step == 0 and steps:
             self._evaluate(stopping)
-        while self.state.step < steps:
+        while not self._ended:
             self._step()
             if stopping.asked:
                 raise StopRun("interrupted")
-            if every and self.state.step % every == 0 and self.state.step < steps:
+            if every and self.state.step % every == 0 and not self._ended:
                 self._evaluate(stopping)
             if corridor.checkpoint.every and self.state.step % corridor.checkpoint.every == 0:
                 self._save()
@@ -144,11 +144,15 @@ class Loop:
         self._evaluate(stopping)
         return final
 
+    @property
+    def _ended(self) -> bool:
+        return self.corridor.run.ends(self.state.step, self.state.sampled)
+
     def _stopped(self, why: str, saved: Path) -> str:
         step, steps = self.state.step, self.corridor.run.steps
-        if step < steps:
+        if not self._ended:
             return f"{why}: {step} of {steps} steps done, checkpoint {saved}; go on with --resume"
-        return f"{why}: all {steps} steps are done, checkpoint {saved}, but not the last evaluation; jackfield eval {self.info.folder} makes one"
+        return f"{why}: all {step} steps are done, checkpoint {saved}, but not the last evaluation; jackfield eval {self.info.folder} makes one"
 
     @contextmanager
     def reporting(self) -> Iterator[None]:
@@ -184,6 +188,7 @@ class Loop:
             step=self.state.step + 1,
             update=self.held.learner.update,
             drawn=drawn,
+            sampled=self.state.sampled + (int(report.metrics["generate/tokens"]) if self.corridor.engine.samples else 0),
             components=remembered,
         )
         self._report(evolve(report, metrics={**report.metrics, **metrics.of_components(remembered)}))

@@ -40,23 +40,28 @@ def starting_checkpoint(recipe: Recipe, plugins: Plugins, folder: Path, *, resum
         if resume:
             raise UserError(f"{folder}: nothing to resume, there is no checkpoint; leave out --resume to start")
         return None
-    done = checkpoint.read_state(there[-1]).step
+    state = checkpoint.read_state(there[-1])
+    done = state.step
     if not resume:
         raise UserError(
             f"{folder}: holds a run of {done} steps already; add --resume to go on, or choose another folder with --out"
         )
     _require_same(recipe, plugins, folder)
-    if done >= recipe.corridor.run.steps:
-        more = f"--resume --out {folder} --set steps={2 * done or 1}"
-        raise UserError(f"{folder}: all {done} steps are done, nothing to resume; for more steps: {more}")
-    return there[-1]
+    run = recipe.corridor.run
+    if not run.ends(done, state.sampled):
+        return there[-1]
+    if done < run.steps:
+        more = f"--resume --out {folder} --set token_budget={2 * run.token_budget}"
+        raise UserError(f"{folder}: the token budget is spent, nothing to resume; for a larger one: {more}")
+    more = f"--resume --out {folder} --set steps={2 * done or 1}"
+    raise UserError(f"{folder}: all {done} steps are done, nothing to resume; for more steps: {more}")
 
 
 def _require_same(recipe: Recipe, plugins: Plugins, folder: Path) -> None:
-    """Raises UserError unless the folder's run was made by this recipe, the number of steps aside."""
+    """Raises UserError unless the folder's run was made by this recipe, its length aside."""
     from jackfield.recipe import load_recipe
 
-    there = load_recipe(folder / "recipe.toml", plugins, [f"steps={recipe.corridor.run.steps}"])
+    there = load_recipe(folder / "recipe.toml", plugins, [f"{key}={getattr(recipe.corridor.run, key)}" for key in ("steps", "token_budget")])
     if there.digest == recipe.digest:
         return
     ours, theirs = dict(_leaves(recipe.frozen)), dict(_leaves(there.frozen))

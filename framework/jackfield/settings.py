@@ -16,6 +16,10 @@ class Run:
     title: str = option(help="one line that names the run")
     seed: int = option(0, help="every random draw of the run derives from it")
     steps: int = option(help="training steps; each plays tasks_per_step groups and learns from them", check=at_least(0))
+    token_budget: int = option(
+        0, help="tokens to sample in all: the step that reaches them is the last, even if it is not the last of steps; 0: no bound",
+        check=at_least(0),
+    )
     tasks_per_step: int = option(help="tasks drawn per step", check=at_least(1))
     unplayable: Literal["refuse", "skip"] = option(
         "refuse",
@@ -27,6 +31,10 @@ class Run:
         help="where filters or failures left fewer groups than tasks_per_step: play as many further tasks, so many times at most",
         check=at_least(0),
     )
+
+    def ends(self, step: int, sampled: int) -> bool:
+        """Whether so many steps, in which the policy sampled so many tokens, are the whole run."""
+        return step >= self.steps or 0 < self.token_budget <= sampled
 
 
 @frozen(kw_only=True)

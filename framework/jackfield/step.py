@@ -71,6 +71,7 @@ def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Tas
             **metrics.of_groups(scored, kept),
             **learned,
             **metrics.of_credit(credited),
+            "generate/tokens": written,
             **metrics.speeds(seconds, tokens),
             **metrics.memory(),
         },

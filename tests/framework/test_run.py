@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from jackfield import checkpoint, hookimpl
+from jackfield import chain, checkpoint, hookimpl
 from jackfield.errors import Interrupted, StopRun, UserError
 from jackfield.plugins import Plugins, load_plugins
 from jackfield.recipe import load_recipe
@@ -202,6 +202,29 @@ def test_runs_are_not_mixed_up(tmp_path: Path) -> None:
         start(tmp_path / "run", "steps=1", resume=True)
     final = start(tmp_path / "run", "steps=2", "evaluate.enabled=false", resume=True)
     assert checkpoint.read_state(final).step == 2
+
+
+def test_a_token_budget_ends_the_run_with_the_step_that_reaches_it(tmp_path: Path) -> None:
+    """Counted over what the policy sampled; a stopped run ends where one that ran through does, and only a larger budget goes on."""
+    start(tmp_path / "free", "evaluate.enabled=false")
+    sampled = [m["generate/tokens"] for _, _, m in metrics(tmp_path / "free")]
+    rollouts = [json.loads(line) for line in (tmp_path / "free/rollouts/step-000001.jsonl").read_text().splitlines()]
+    assert sampled[0] == sum(len(s["tokens"]) for r in rollouts for s in r["segments"] if s["writer"] == "policy")
+
+    budget = f"token_budget={int(sum(sampled[:2])) + 1}"
+    through = start(tmp_path / "through", budget, "evaluate.enabled=false")
+    with pytest.raises(Interrupted, match="2 of 4 steps done"):
+        start(tmp_path / "stopped", budget, "evaluate.enabled=false", watching=Watching(stop_after=2))
+    resumed = start(tmp_path / "stopped", budget, "evaluate.enabled=false", resume=True)
+    assert through.name == resumed.name == "step-000003"
+    assert checkpoint.read_state(resumed).sampled == sum(sampled[:3])
+
+    recipe = load_recipe(tmp_path / "tiny.toml", plugins_with(), [budget])
+    assert chain.finished(recipe, tmp_path / "through") == through
+    with pytest.raises(UserError, match=r"budget is spent, nothing to resume.*--set token_budget="):
+        start(tmp_path / "through", budget, resume=True)
+    more = start(tmp_path / "through", "token_budget=0", "evaluate.enabled=false", resume=True)
+    assert checkpoint.read_state(more).step == 4
 
 
 def test_old_checkpoints_go_and_half_written_ones_do_not_count(tmp_path: Path) -> None:

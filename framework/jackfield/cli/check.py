@@ -155,7 +155,10 @@ def _batch(recipe: Recipe) -> Iterator[str]:
     yield f"{_count(run.tasks_per_step, 'task')} × {_count(run.group_size, 'rollout')} each = {_count(rollouts, 'rollout')} a step"
     passes = f"{_count(learn.epochs, 'epoch')} × {_count(learn.minibatches, 'minibatch', 'minibatches')}"
     yield f"{passes} = {_count(updates, 'update')} a step, each of {each}"
-    yield f"{_count(run.steps, 'step')}: {_count(run.steps * rollouts, 'rollout')}, {_count(run.steps * updates, 'update')}"
+    most = "at most " if run.token_budget else ""
+    yield f"{most}{_count(run.steps, 'step')}: {_count(run.steps * rollouts, 'rollout')}, {_count(run.steps * updates, 'update')}"
+    if run.token_budget:
+        yield f"ends with the step in which {_count(run.token_budget, 'token')} have been sampled"
 
 
 def _count(number: int, noun: str, plural: str = "") -> str:

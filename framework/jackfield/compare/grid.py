@@ -130,8 +130,7 @@ class Maker:
             raise ChildProcessError("ended without its final checkpoint")
         if run.evaluated_by is not None:
             return self._evaluated_by(run.evaluated_by, folder, final, smoke=run.smoke)
-        steps = recipe.corridor.run.steps
-        kept = [folder / f"rollouts/evaluation-{steps:06d}.jsonl", folder / f"evaluations/step-{steps:06d}-greedy.json"]
+        kept = [folder / f"rollouts/evaluation-{final.name[-6:]}.jsonl", folder / f"evaluations/{final.name}-greedy.json"]
         wanted = recipe.corridor.evaluate.enabled and recipe.corridor.engine.samples
         if wanted and not any(path.is_file() for path in kept):
             self.say(f"{folder}: evaluating")

@@ -107,7 +107,7 @@ def _points(folder: Path) -> tuple[list[Point], list[Point]]:
     for line in _lines(folder / "metrics.jsonl"):
         metrics = {name: value for name, value in line["metrics"].items() if value is not None}
         if line["kind"] == "step":
-            tokens += _tokens(metrics, line["seconds"])
+            tokens += metrics["generate/tokens"]
             seconds += line["seconds"]["total"]
         found[line["kind"]].append(Point(step=line["step"], tokens=tokens, seconds=seconds, metrics=metrics))
     return found["step"], found["evaluation"]
@@ -118,11 +118,6 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         raise UserError(Problem(str(path), "", "is not there; only runs with the tracker 'metrics_jsonl' can be compared"))
     with path.open(encoding="utf-8") as file:
         yield from (json.loads(line) for line in file if line.endswith("\n"))
-
-
-def _tokens(metrics: Mapping[str, float], seconds: Mapping[str, float]) -> float:
-    """Policy tokens of the step, whole: what its speed was made of."""
-    return round(metrics.get("speed/generate_tokens_per_second", 0.0) * seconds.get("generate", 0.0))
 
 
 def _held(corridor: Corridor) -> Iterable[str]:

@@ -24,6 +24,7 @@ def check(parts: Parts) -> Iterator[Problem]:
     yield from _needs(parts)
     yield from _minibatches(parts)
     yield from _fixed_length(parts)
+    yield from _token_budget(parts)
     yield from _tools(parts)
     yield from _something_to_learn(parts)
 
@@ -143,6 +144,13 @@ def _fixed_length(parts: Parts) -> Iterator[Problem]:
         yield Problem(parts.place("fixed_length", "learn"), "learn.fixed_length", message)
     if learn.fixed_length is not None and learn.fixed_length < 1:
         yield Problem(parts.place("fixed_length", "learn"), "learn.fixed_length", f"must be at least 1, found {learn.fixed_length}")
+
+
+def _token_budget(parts: Parts) -> Iterator[Problem]:
+    run, engine = parts.settings["run"], parts.single.get("engine")
+    if run is not INVALID and run.token_budget and engine is not None and not engine.part.samples:
+        message = f"engine '{engine.name}' samples nothing, so this is never spent; remove it, steps says how long the run is"
+        yield Problem(parts.place("token_budget"), "token_budget", message)
 
 
 def _tools(parts: Parts) -> Iterator[Problem]:

@@ -95,6 +95,14 @@ def test_minibatches_that_cannot_all_be_filled_are_refused(
         desk.sound("", *overrides, f"{'learn.' if key == 'minibatches' else ''}{key}={value}")
 
 
+def test_a_token_budget_needs_an_engine_that_samples(desk: Any) -> None:
+    """C4: an option that is accepted but changes nothing is refused."""
+    desk.sound("", "token_budget=100")
+    assert desk.problems(lambda: desk.sound("", "token_budget=100", "engine=recorded")) == [
+        "--set: token_budget: engine 'recorded' samples nothing, so this is never spent; remove it, steps says how long the run is"
+    ]
+
+
 def test_rollouts_need_not_divide_evenly(desk: Any) -> None:
     """Eight rollouts in three minibatches are 3, 3 and 2."""
     assert desk.sound("", "learn.minibatches=3").corridor.updates_per_step == 3
