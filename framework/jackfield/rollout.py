@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from jackfield import seeds
 from jackfield.errors import EngineFailure, UserError
 from jackfield.eventloop import RunAsync
 from jackfield.stages import Engine, Environment, Session, Tokenizer, Tool, Turn
-from jackfield.types import Finish, FinishReason, Group, IntArray, Message, Observation, Rollout, Segment, Task
+from jackfield.types import Call, Finish, FinishReason, Group, IntArray, Message, Observation, Rollout, Segment, Task
 
 
 class Episode:
@@ -95,7 +95,8 @@ class Episode:
         self._open_session().extend(ids)
 
     async def call(self, tool: str, text: str) -> Observation:
-        """Call a tool; an exception in it becomes a failure the policy can read, and is counted. A UserError stops the run."""
+        """Call a tool, on behalf of the policy's last turn; an exception in it becomes a failure the policy can read. Both are counted.
+        A UserError stops the run."""
         try:
             observation = await self.tools[tool].call(text)
         except UserError:
@@ -107,6 +108,7 @@ class Episode:
             self.count(f"{tool}_failures")
         for name, value in observation.counters.items():
             self.count(name, value)
+        self._note(Call(tool=tool, text=text, failure=observation.failure))
         return observation
 
     def finish(self, reason: FinishReason, detail: str = "") -> Rollout:
@@ -130,6 +132,13 @@ class Episode:
         if self._session is None:
             raise RuntimeError("the episode has not been started, or is finished")
         return self._session
+
+    def _note(self, call: Call) -> None:
+        """Keep a call with the turn that made it: the policy's last, if it has said anything yet."""
+        for index, segment in reversed([*enumerate(self._segments)]):
+            if segment.writer == "policy":
+                self._segments[index] = evolve(segment, calls=(*segment.calls, call))
+                return
 
     def _append(self, segment: Segment) -> None:
         self._segments.append(segment)

@@ -65,6 +65,19 @@ class Task:
         return next((m.content for m in reversed(self.prompt) if m.role == "user"), "")
 
 
+@frozen(kw_only=True)
+class Call:
+    """A tool call that a turn of the policy made.
+
+    Example: ``Call(tool="calculator", text="1 / 0", failure="divides by zero")``
+    """
+
+    tool: str
+    text: str
+    failure: str | None = None
+    """What went wrong, as the policy read it."""
+
+
 @frozen(kw_only=True, eq=False)
 class Segment:
     """A run of tokens with one writer. ``logp`` [L] is set only where the policy sampled: nats, under the distribution sampled from.
@@ -78,6 +91,8 @@ class Segment:
     """For people and verifiers; never encoded again."""
     logp: FloatArray | None = None
     policy_version: int = 0
+    calls: tuple[Call, ...] = ()
+    """Of a turn of the policy: the tools it called, in order."""
 
 
 @frozen(kw_only=True)
@@ -286,6 +301,6 @@ def _join(arrays: list[npt.NDArray[Any]], dtype: npt.DTypeLike) -> npt.NDArray[A
 
 
 __all__ = [
-    "BoolArray", "Credited", "Finish", "FinishReason", "FloatArray", "Group", "IntArray", "Measured", "Message", "Observation",
+    "BoolArray", "Call", "Credited", "Finish", "FinishReason", "FloatArray", "Group", "IntArray", "Measured", "Message", "Observation",
     "Passage", "Rollout", "Scored", "Segment", "Task", "Verdict", "Writer", "promote",
 ]  # fmt: skip

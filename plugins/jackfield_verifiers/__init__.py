@@ -20,3 +20,4 @@ def jackfield_rewards(register: Register) -> None:
     register("length", "jackfield_verifiers.length:Length", "A cost for every token beyond a target.")
     register("overlong", "jackfield_verifiers.length:Overlong", "Soft punishment of over-long answers (DAPO).")
     register("format", "jackfield_verifiers.form:Format", "1 if the tags are well formed, with one answer at the end.")
+    register("tool_calls", "jackfield_verifiers.calls:ToolCalls", "What each tool call is worth, at the turn that made it.")

@@ -10,7 +10,7 @@ from jackfield.errors import DataError, UserError
 from jackfield.rollout import Episode, Players, play
 from jackfield.stages import Environment
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedSession, ScriptedTool
-from jackfield.types import Group, Message, Observation, Rollout, Task
+from jackfield.types import Call, Group, Message, Observation, Rollout, Task
 
 TASKS = [Task(id=name, prompt=(Message(role="user", content=name),)) for name in ("a", "b", "a")]
 
@@ -148,3 +148,31 @@ def test_what_the_user_must_mend_stops_the_run() -> None:
     with pytest.raises(UserError, match="no question") as raised:
         run(tool=Raising(error))
     assert raised.value is error
+
+
+class Asking:
+    """The policy says three things; its tool is called before the first, twice after the second, and once after the third."""
+
+    async def play(self, episode: Episode) -> Rollout:
+        episode.start(episode.task.prompt)
+        await episode.call("search", "too early")
+        await episode.generate(9, ["."])
+        await episode.generate(9, ["."])
+        await episode.call("search", "one")
+        episode.observe("seen")
+        await episode.call("search", "two")
+        await episode.generate(9, ["."])
+        await episode.call("search", "three")
+        return episode.finish("answer")
+
+
+def test_calls_stand_with_the_turn_that_made_them() -> None:
+    """Also a call that comes after an observation; one before the policy has said anything is nobody's, but counted."""
+    groups, engine = run(Asking(), ScriptedTool(failure="gone"))
+    rollout = groups[0].members[0]
+    assert [(s.writer, [c.text for c in s.calls]) for s in rollout.segments] == [
+        ("task", []), ("policy", []), ("policy", ["one", "two"]), ("environment", []), ("policy", ["three"]),
+    ]  # fmt: skip
+    assert rollout.segments[2].calls[0] == Call(tool="search", text="one", failure="gone")
+    assert rollout.counters["search_calls"] == 4
+    assert rollout.tokens.tolist() == engine.sessions[0].context
