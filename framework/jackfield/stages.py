@@ -2,14 +2,28 @@
 
 One step is a straight corridor; each stage takes one type and gives the next::
 
-    data ──Task──▶ rollout ──Rollout──▶ reward ──Scored──▶ (filters) measure ──Measured──▶ advantage ──Credited──▶ pack ▶ learn ▶ report
+    data ──Task──▶ rollout ──Rollout──▶ reward ──Scored──▶ measure ──Measured──▶ advantage ──Credited──▶ pack ▶ learn ▶ report
+
+Two kinds of component stand between stages and change no type: filters leave out groups that are ``Scored``, penalties lower the
+token rewards of what is ``Measured``.
 
 What stands in the corridor is chosen by the recipe, one protocol below a kind of component. A component is an attrs class (see
 ``component.py``); it may declare ``needs``, a set (or property) of names out of ``NEEDS``, and only what is needed is computed and held.
 
-Filters, advantages, penalties and losses may learn from step to step (a running baseline, an adaptive coefficient): ``after_step(metrics)``
-is called with the metrics of every finished step, and what a component remembers it gives by ``state() -> dict[str, float]`` and takes back
-by ``restore(state)``, for checkpoints.
+What a protocol lists, a component has. Beside that it may have, and the core asks for:
+
+==========================================  ==============================================================================
+any component                               ``check_recipe(corridor) -> list[str]``: what it finds wrong with the recipe
+environments, rewards                       ``check_task(task, tokenizer) -> str | None``: why a row cannot be played or judged
+environments                                ``requires_tools``, ``turn_budget``
+data, rewards                               ``self_contained``
+rewards                                     ``judge_all``, ``prepare``, ``close``, ``holds`` (as an engine's)
+critics                                     ``reads_hidden``
+losses                                      ``silent_without_advantage``, ``reads_policy``, ``counts``
+filters, advantages, penalties, losses      ``after_step(metrics)``, called with the metrics of every finished step; what is learnt from
+                                            step to step is given by ``state() -> dict[str, float]`` and taken back by
+                                            ``restore(state)``, for checkpoints
+==========================================  ==============================================================================
 
 Axes: B rows, T tokens of a row, N policy tokens of a micro-batch (flat), R rollouts of a micro-batch, L tokens of one rollout,
 H hidden size, V vocabulary. Log-probabilities are natural logarithms (nats).

@@ -30,10 +30,13 @@ class Held:
 
 
 def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Task]], step: int, progress: Progress) -> StepReport:
-    """Play, judge, measure, credit, learn; gives what there is to report. ``draw`` gives the next so many tasks."""
+    """Play, judge, measure, credit, learn; gives what there is to report.
+
+    ``draw`` gives the next so many tasks; ``step`` counts the steps done before this one.
+    """
     phase = metrics.Phases()
-    scored: list[Group[Scored]] = []
-    kept: list[Group[Scored]] = []
+    scored: list[Group[Scored]] = []  # all that was played, for the report
+    kept: list[Group[Scored]] = []  # what is learnt from; where filters leave nothing, the step makes no update
     for _ in range(1 + corridor.run.refill_rounds):
         tasks = draw(corridor.run.tasks_per_step - len(kept))
         with phase("generate"):
@@ -43,12 +46,12 @@ def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Tas
                 step=step,
                 group_size=corridor.run.group_size,
                 temperature=corridor.sampling.temperature,
-                earlier=scored,
+                earlier=scored,  # so that a task that comes up again in the step draws other rollouts
                 progress=lambda done, total: progress("generate", done, total),
             )
         with phase("score"):
             judged = score(played, corridor.rewards, lambda done, total: progress("score", done, total), run=held.players.run)
-            require_some(judged)
+            require_some(judged)  # a verifier that is down ends the run instead of teaching nothing for hours
             scored += judged
             kept += scorable(judged, corridor.advantage.smallest_group, corridor.filters)
         if len(kept) >= corridor.run.tasks_per_step:
@@ -56,12 +59,12 @@ def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Tas
     credited = assign_credit(corridor, held, kept, phase, progress)
     with phase("learn"):
         learned = held.learner.learn(credited, step=step, progress=lambda done, total: progress("learn", done, total))
-        corridor.engine.refresh(held.policy.policy_version)
+        corridor.engine.refresh(held.policy.policy_version)  # part of the update's cost: the sampler takes over the new weights
 
     seconds = phase.close()
     written = sum(r.num_policy_tokens for g in scored for r in g)
     tokens = {"generate": written, "score": written, "learn": learned["learn/tokens"]}
-    if corridor.measured:
+    if corridor.measured:  # what passes before learning are needed for; none, and measuring takes no time
         tokens["measure"] = metrics.num_tokens(r for g in kept for r in g)
     return StepReport(
         kind="step",
@@ -83,7 +86,8 @@ def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Tas
 def assign_credit(
     corridor: Corridor, held: Held, groups: Sequence[Group[Scored]], phase: metrics.Phases, progress: Progress
 ) -> list[Group[Credited]]:
-    """Measure what chosen parts need, and let the advantage estimator say who earned what."""
+    """Measure what chosen parts need (penalties are subtracted there: they need the log-probs), and let the advantage estimator say who
+    earned what."""
     with phase("measure"):
         measured = measure(
             groups,
