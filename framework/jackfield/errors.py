@@ -69,7 +69,12 @@ class PluginError(UserError):
 def nearest(name: str, choices: Iterable[str]) -> str:
     """``"; did you mean 'gae'?"`` for a near miss, else the list of choices, ready to be appended to a message."""
     known = sorted(set(choices))
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean '{close[0]}'?"
+    close = closest(name, known)
+    if close is not None:
+        return f"; did you mean '{close}'?"
     return f"; choose from: {', '.join(known)}" if known else ""
+
+
+def closest(name: str, choices: Iterable[str]) -> str | None:
+    """The choice that was probably meant, if one is near."""
+    return next(iter(difflib.get_close_matches(name, sorted(set(choices)), n=1, cutoff=0.6)), None)

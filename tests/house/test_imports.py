@@ -49,7 +49,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-@pytest.mark.parametrize("command", [["--help"], ["plugins"], ["components"], ["components", "losses"]])
+@pytest.mark.parametrize("command", [["--help"], ["plugins"], ["components"], ["components", "losses"], ["recipes"]])
 def test_listing_commands_stay_light(environment: dict[str, str], command: list[str]) -> None:
     """They import neither torch nor numpy, and no plugin's modules beside its ``__init__``; every plugin loads."""
     code = (
@@ -65,7 +65,7 @@ def test_listing_commands_stay_light(environment: dict[str, str], command: list[
     assert not [module for module in imported if module.startswith("jackfield_") and "." in module]
 
 
-@pytest.mark.parametrize("command", ["--help", "plugins", "components"])
+@pytest.mark.parametrize("command", ["--help", "plugins", "components", "recipes"])
 def test_listing_commands_are_quick(environment: dict[str, str], command: str) -> None:
     """Under 0.3 s of processor time, warm: the best of five, so that a busy machine does not decide."""
     seconds = []

@@ -33,6 +33,7 @@ class Builtin:
 
 COMMANDS = (
     Builtin("run", "Run a recipe.", "jackfield.cli.run"),
+    Builtin("recipes", "List the recipes that come with Jackfield.", "jackfield.cli.recipes"),
     Builtin("check", "Check a recipe without running it: the corridor, memory and batch arithmetic.", "jackfield.cli.check"),
     Builtin("show", "Read a run's rollouts: who wrote what, rewards and their reasons.", "jackfield.cli.show"),
     Builtin("eval", "Evaluate a checkpoint, with intervals, and against another.", "jackfield.cli.eval"),

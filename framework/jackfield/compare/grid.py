@@ -170,10 +170,10 @@ def switches(plugins: Plugins) -> tuple[str, ...]:
 def _of_grid(path: Path, values: dict[str, Any], overrides: Sequence[str], smoke: bool) -> Iterator[Entry]:
     _require_sound(path, values)
     shared = (*values.get("set", ()), *overrides)
-    judge = _recipe_beside(path, values["evaluated_by"]) if "evaluated_by" in values else None
+    judge = find_recipe(values["evaluated_by"], path.parent, str(path)) if "evaluated_by" in values else None
     seeds: list[tuple[str, ...]] = [(f"seed={seed}",) for seed in values.get("seeds", ())] or [()]
     for cell in values["cells"]:
-        recipe = _recipe_beside(path, cell)
+        recipe = find_recipe(cell, path.parent, str(path))
         runs = [Planned(path=recipe, overrides=(*shared, *seed), smoke=smoke, evaluated_by=judge) for seed in seeds]
         yield Entry(name=recipe.stem, runs=tuple(runs))
 
@@ -190,11 +190,6 @@ def _require_sound(path: Path, values: dict[str, Any]) -> None:
             problems.append(Problem(str(path), key, f"expected a list of {KEYS[key].__name__}, found {value!r}"))
     if problems:
         raise UserError(problems)
-
-
-def _recipe_beside(grid: Path, text: str) -> Path:
-    beside = grid.parent / Path(text).expanduser()
-    return beside if beside.is_file() else find_recipe(text)
 
 
 def _toml(path: Path) -> dict[str, Any]:

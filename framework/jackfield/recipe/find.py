@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jackfield.errors import RecipeError, nearest
-
-_SHIPPED = (Path(__file__).parents[1] / "recipes", Path(__file__).parents[3] / "recipes")
-"""In an installed package, and in a checkout."""
+from jackfield.errors import Problem, RecipeError, closest
+from jackfield.shipped import shipped
 
 
-def find_recipe(text: str) -> Path:
-    """``text`` as a file, else the shipped recipe of that name.
+def find_recipe(text: str, folder: Path = Path(), asked_at: str = "") -> Path:
+    """``text`` as a file, relative to ``folder``, else the shipped recipe of that name. ``asked_at`` is the place that says so.
 
-    Raises RecipeError naming the nearest shipped recipe.
+    Raises RecipeError naming the nearest that there is.
     """
-    path = Path(text).expanduser()
+    path = folder / Path(text).expanduser()
     if path.is_file():
         return path
-    shipped = {file.stem: file for folder in _SHIPPED for file in sorted(folder.glob("*.toml"))}
-    if text in shipped:
-        return shipped[text]
-    raise RecipeError(f"{text}: no such recipe file, and none that comes with Jackfield has this name{nearest(path.stem, shipped)}")
+    come_along = shipped()
+    if text in come_along:
+        return come_along[text]
+    if (path / "recipe.toml").is_file():
+        raise RecipeError(Problem(asked_at, text, f"is the folder of a run; its recipe is {Path(text) / 'recipe.toml'}"))
+    beside = {file.stem: str(Path(text).parent / file.name) for file in path.parent.glob("*.toml")}
+    near = closest(path.stem, beside) if path.suffix else None
+    near = near or closest(path.stem, [*come_along, *beside])
+    hint = "" if near is None else f"; did you mean '{beside.get(near, near)}'?"
+    message = f"no such recipe file, and none that comes with Jackfield has this name{hint} (jackfield recipes lists them)"
+    raise RecipeError(Problem(asked_at, text, message))

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jackfield.errors import Problem, RecipeError, nearest
+from jackfield.errors import Problem, RecipeError
+from jackfield.recipe.find import find_recipe
 from jackfield.recipe.positions import positions
 from jackfield.recipe.tree import Node, Origin, TargetError, assign, merge, plant
 
@@ -29,6 +30,9 @@ def read(path: Path, overrides: Sequence[str] = (), asked_at: str = "") -> tuple
     """
     origin = Origin("default", path.parent)
     tree = merge(plant(DEFAULTS, lambda _: origin), _with_parents(path, (), asked_at))
+    if "cells" in tree.value:
+        message = f"is a grid of recipes, not a recipe; run them with: jackfield compare {path}"
+        raise RecipeError(Problem(tree.value["cells"].origin.place, "cells", message))
     problems = []
     for override in overrides:
         try:
@@ -44,8 +48,7 @@ def read_file(path: Path, asked_at: str = "") -> Node:
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        recipes = [show_path(other) for other in path.parent.glob("*.toml")] if path.parent.is_dir() else []
-        raise RecipeError(Problem(asked_at, shown, f"no such recipe{nearest(shown, recipes)}")) from None
+        raise RecipeError(Problem(asked_at, shown, "no such recipe")) from None
     except (OSError, UnicodeDecodeError) as error:
         raise RecipeError(Problem(asked_at, shown, f"cannot be read: {error}")) from None
     try:
@@ -72,8 +75,10 @@ def _with_parents(path: Path, children: tuple[Path, ...], asked_at: str = "") ->
     if parent is None:
         return tree
     if not isinstance(parent.value, str):
-        raise RecipeError(Problem(parent.origin.place, "extends", f"expected the path of one recipe, found {parent.value!r}"))
-    parent_path = path.parent / Path(parent.value).expanduser()
+        raise RecipeError(
+            Problem(parent.origin.place, "extends", f"expected the path or name of one recipe, found {parent.value!r}")
+        )
+    parent_path = find_recipe(parent.value, path.parent, parent.origin.place)
     below = _with_parents(parent_path, (*children, path.resolve()), parent.origin.place)
     model = tree.value.get("model")
     return merge(_make_room(below, model.value if model is not None and model.is_table else ()), tree)

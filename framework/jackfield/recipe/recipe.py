@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ from jackfield.corridor import Corridor, Named
 from jackfield.errors import Problem, RecipeError, UserError
 from jackfield.recipe.build import build
 from jackfield.recipe.check import check, check_components, check_observers
-from jackfield.recipe.fields import INVALID, convert, freeze
+from jackfield.recipe.fields import INVALID, convert, freeze, show
+from jackfield.recipe.find import find_recipe
 from jackfield.recipe.freeze import digest, to_toml
 from jackfield.recipe.parts import Parts
 from jackfield.recipe.read import read, show_path
@@ -232,8 +234,15 @@ def _chained(
 def _source(
     subject: str, source: Node, path: Path, plugins: Plugins, children: tuple[Path, ...], problems: list[Problem], smoke: bool
 ) -> Recipe | None:
-    parent = convert(Path, source, f"{subject}.from", problems)
-    if parent is INVALID:
+    if not isinstance(source.value, str):
+        problems.append(
+            Problem(source.origin.place, f"{subject}.from", f"expected the path or name of a recipe, found {show(source)}")
+        )
+        return None
+    try:
+        parent = Path(os.path.normpath(Path.cwd() / find_recipe(source.value, source.origin.folder, source.origin.place)))
+    except RecipeError as error:
+        problems += error.problems
         return None
     children = (*children, path.resolve())
     if parent.resolve() in children:

@@ -80,6 +80,11 @@ class Engine:
 
 
 @frozen(kw_only=True)
+class Recorded(Engine):
+    samples = False
+
+
+@frozen(kw_only=True)
 class Reward:
     scale: float = option(1.0, help="factor")
 
@@ -193,7 +198,7 @@ COMPONENTS = {
     "corpora": {"passages": Passages, "smoke": Passages},
     "environments": {"chat": Chat, "searching": Searching},
     "tools": {"search": Search, "search_too": Search},
-    "engines": {"torch": Engine},
+    "engines": {"torch": Engine, "recorded": Recorded},
     "rewards": {"exact": Reward, "format": Reward, "smoke": Reward, "far": Far, "rm": RewardModel},
     "penalties": {"kl": Penalty},
     "advantages": {"group_norm": Grouped, "gae": Gae, "constant": Constant},

@@ -19,8 +19,36 @@ def test_a_recipe_that_comes_along_is_found_by_its_bare_name(tmp_path: Path, mon
     assert find_recipe("search_r1_small") == Path("search_r1_small")
 
 
-@pytest.mark.parametrize("wrong", ["search_r1_smal", "recipes/search_r1_smal.toml"])
-def test_an_unknown_recipe_is_told_with_the_nearest(wrong: str) -> None:
-    """By the names of the files that come along."""
-    with pytest.raises(RecipeError, match=rf"{wrong}: no such recipe file, .*; did you mean 'search_r1_small'\?"):
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("search_r1_smal", "search_r1_small"),
+        ("search_r1_small.toml", "search_r1_small"),
+        ("recipes/search_r1_smal.toml", "search_r1_small"),
+        ("mine", "mine.toml"),
+        ("recipes/yuors.toml", "recipes/yours.toml"),
+    ],
+)
+def test_an_unknown_recipe_is_told_with_the_nearest(
+    wrong: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the names of the files that come along and of those beside it, as they are to be written."""
+    monkeypatch.chdir(tmp_path)
+    Path("recipes").mkdir()
+    Path("mine.toml").touch()
+    Path("recipes/yours.toml").touch()
+    with pytest.raises(RecipeError, match=rf"^{wrong}: no such recipe file, .*; did you mean '{meant}'\? \(jackfield recipes "):
         find_recipe(wrong)
+
+
+def test_a_name_like_no_other_is_told_where_names_are_listed() -> None:
+    """Not with all of them."""
+    with pytest.raises(RecipeError, match=r"^xyzzy: no such recipe file, .* has this name \(jackfield recipes lists them\)$"):
+        find_recipe("xyzzy")
+
+
+def test_a_run_folder_is_not_taken_for_its_recipe(tmp_path: Path) -> None:
+    """Its recipe is a file in it."""
+    (tmp_path / "recipe.toml").touch()
+    with pytest.raises(RecipeError, match=rf"is the folder of a run; its recipe is {tmp_path}/recipe.toml$"):
+        find_recipe(str(tmp_path))

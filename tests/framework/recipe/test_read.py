@@ -11,6 +11,8 @@ from jackfield.errors import RecipeError
 from jackfield.recipe.read import read
 from jackfield.recipe.tree import Node, plain
 
+NO_RECIPE = "no such recipe file, and none that comes with Jackfield has this name"
+
 
 def write(name: str, text: str) -> Path:
     path = Path(name)
@@ -104,13 +106,32 @@ def test_a_missing_parent_is_told_where_it_is_named_with_the_nearest() -> None:
     """File, line and what was meant."""
     write("bases/small.toml", "")
     write("r.toml", '\nextends = "bases/smal.toml"\n')
-    assert wrong() == ["r.toml:2: bases/smal.toml: no such recipe; did you mean 'bases/small.toml'?"]
+    assert wrong() == [f"r.toml:2: bases/smal.toml: {NO_RECIPE}; did you mean 'bases/small.toml'? (jackfield recipes lists them)"]
+
+
+def test_a_parent_may_be_named_as_on_the_command_line() -> None:
+    """A recipe that comes with Jackfield, from wherever the child lies; a file of that name comes first."""
+    write("mine/r.toml", 'extends = "grpo_sums"\nsteps = 3\n')
+    assert values(path="mine/r.toml")["title"] == "GRPO on one-digit sums"
+    assert values(path="mine/r.toml")["steps"] == 3
+    write("mine/r.toml", 'extends = "gpro_sums"\n')
+    (told,) = wrong(path="mine/r.toml")
+    assert told == f"mine/r.toml:1: gpro_sums: {NO_RECIPE}; did you mean 'grpo_sums'? (jackfield recipes lists them)"
+    write("mine/grpo_sums.toml", "")
+    write("mine/r.toml", 'extends = "grpo_sums.tml"\n')
+    assert "did you mean 'grpo_sums.toml'?" in wrong(path="mine/r.toml")[0]
+
+
+def test_a_grid_is_no_recipe() -> None:
+    """The message is what to do with it."""
+    write("g.toml", '\ncells = ["grpo_sums"]\n')
+    assert wrong(path="g.toml") == ["g.toml:2: cells: is a grid of recipes, not a recipe; run them with: jackfield compare g.toml"]
 
 
 def test_there_is_one_parent() -> None:
     """A list of parents would need rules of precedence."""
     write("r.toml", 'extends = ["a.toml", "b.toml"]\n')
-    assert wrong()[0].startswith("r.toml:1: extends: expected the path of one recipe, found [")
+    assert wrong()[0].startswith("r.toml:1: extends: expected the path or name of one recipe, found [")
 
 
 def test_from_takes_the_place_of_a_parents_path_and_the_other_way_round() -> None:
@@ -136,10 +157,9 @@ def test_a_file_that_ends_too_early_names_its_last_line() -> None:
     assert wrong() == ["r.toml:3: not valid TOML: Unclosed array (at end of document)"]
 
 
-def test_a_missing_recipe_is_told_with_the_nearest() -> None:
+def test_a_missing_recipe_is_a_problem() -> None:
     """One line, no traceback."""
-    write("ppo_small.toml", "")
-    assert wrong(path="ppo_smal.toml") == ["ppo_smal.toml: no such recipe; did you mean 'ppo_small.toml'?"]
+    assert wrong(path="ppo_smal.toml") == ["ppo_smal.toml: no such recipe"]
 
 
 def test_bytes_that_are_no_text_are_a_problem() -> None:

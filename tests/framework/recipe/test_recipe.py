@@ -11,7 +11,7 @@ import pytest
 
 from jackfield import hookimpl
 from jackfield.errors import Problem, RecipeError, UserError
-from jackfield.plugins import Plugins, Source
+from jackfield.plugins import Plugins, Source, load_plugins
 from jackfield.recipe import load_recipe
 
 MINE = """\
@@ -154,9 +154,9 @@ def test_problems_of_the_other_recipe_stand_at_their_own_places(desk: Any) -> No
 def test_a_missing_recipe_is_told_where_it_is_named(desk: Any) -> None:
     """With the nearest that is there."""
     desk.write("", "sft/sfft.toml")
-    assert desk.problems(lambda: desk.sound(CHAINED, without=["model"])) == [
-        "r.toml:12: sft/sft.toml: no such recipe; did you mean 'sft/sfft.toml'?"
-    ]
+    (told,) = desk.problems(lambda: desk.sound(CHAINED, without=["model"]))
+    assert told.startswith("r.toml:12: sft/sft.toml: no such recipe file")
+    assert "; did you mean 'sft/sfft.toml'? (" in told
 
 
 def test_weights_have_one_source(desk: Any) -> None:
@@ -183,11 +183,22 @@ def test_a_circle_of_recipes_is_shown(desk: Any) -> None:
     ]
 
 
-def test_from_is_a_path(desk: Any) -> None:
-    """Typed like any other key."""
+def test_from_is_a_path_or_a_name(desk: Any) -> None:
+    """Typed like any other key; a name is that of a recipe that comes with Jackfield, as on the command line."""
     assert desk.problems(lambda: desk.sound('[model]\nuse = "hf"\nfrom = 3', without=["model"])) == [
-        "r.toml:12: model.from: expected a path as a string, found 3"
+        "r.toml:12: model.from: expected the path or name of a recipe, found 3"
     ]
+
+
+def test_weights_may_come_from_a_recipe_that_comes_along(desk: Any) -> None:
+    """By its name, as on the command line."""
+    desk.plugins = load_plugins(environ={})
+    path = desk.write('extends = "reinforce"\ntitle = "t"\n[model]\nfrom = "grpo_sums"\n', "mine/r.toml")
+    assert load_recipe(path, desk.plugins).chained["model"].corridor.run.title == "GRPO on one-digit sums"
+    path.write_text('extends = "reinforce"\ntitle = "t"\n[model]\nfrom = "gpro_sums"\n')
+    (told,) = desk.problems(lambda: load_recipe(path, desk.plugins))
+    assert told.startswith("mine/r.toml:4: gpro_sums: no such recipe file")
+    assert "did you mean 'grpo_sums'?" in told
 
 
 def test_the_digest_covers_the_other_recipe_but_not_where_it_lies(desk: Any) -> None:
