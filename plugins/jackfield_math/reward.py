@@ -13,7 +13,7 @@ from attrs import Factory, field, frozen
 
 from jackfield.component import at_least, option, positive
 from jackfield.types import Rollout, Task, Verdict
-from jackfield_math.answer import final_answer, tag_name, unboxed
+from jackfield.answers import last_boxed, last_tagged, tag_name, unboxed
 from jackfield_math.process import TimeLimit, Worker
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Math:
         row = rollout.task.origin or rollout.task.id
         if not golds:
             return Verdict.abstain(f"the gold answer is missing or empty in {row}")
-        answer = final_answer(rollout, self.answer_tag)
+        answer = _final_answer(rollout, self.answer_tag)
         if answer is None:
             tag = f"<{self.answer_tag}>…</{self.answer_tag}> and no " if self.answer_tag else ""
             return Verdict.score(0.0, reason=f"no {tag}\\boxed{{…}} in the completion")
@@ -130,6 +130,12 @@ def _workers(count: int) -> queue.SimpleQueue[Worker]:
     for _ in range(count):
         idle.put(Worker())
     return idle
+
+
+def _final_answer(rollout: Rollout, tag: str) -> str | None:
+    """What is between the last tags, a box in it unwrapped; without tags, in the last box."""
+    tagged = last_tagged(rollout, tag) if tag else None
+    return last_boxed(rollout) if tagged is None else unboxed(tagged)
 
 
 def _golds(task: Task) -> list[str]:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from jackfield.component import option
 from jackfield.types import Rollout, Verdict
-from jackfield_verifiers.extract import answer_tag_name, last_answer
+from jackfield.answers import tag_name, last_answer
 from jackfield_verifiers.normalise import normalise
 
 SHOWN = 60
@@ -22,7 +22,7 @@ class _AnswerJudge:
     answer_tag: str = option(
         "answer",
         help='the last complete <answer_tag>…</answer_tag> is judged; "" judges all the policy wrote',
-        check=answer_tag_name,
+        check=tag_name,
     )
 
     def judge(self, rollout: Rollout) -> Verdict:

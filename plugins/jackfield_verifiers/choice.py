@@ -10,7 +10,7 @@ from attrs import frozen
 from jackfield.component import option
 from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task, Verdict
-from jackfield_verifiers.extract import answer_tag_name, last_answer
+from jackfield.answers import tag_name, last_answer
 from jackfield_verifiers.normalise import normalise
 
 LONGEST = 2000
@@ -41,7 +41,7 @@ class MultipleChoice:
         "answer",
         help='the last complete <answer_tag>…</answer_tag> is read; "": all the policy wrote, where the letter must be alone or '
         "introduced by 'answer', 'option' or 'choice'",
-        check=answer_tag_name,
+        check=tag_name,
     )
 
     def check_task(self, task: Task, tokenizer: Tokenizer) -> str | None:  # noqa: ARG002

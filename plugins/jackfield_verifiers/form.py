@@ -10,11 +10,11 @@ from attrs import frozen
 
 from jackfield.component import option
 from jackfield.types import Rollout, Verdict
-from jackfield_verifiers.extract import answer_tag_name
+from jackfield.answers import tag_name
 
 
 def _tag_names(tags: Any) -> str | None:
-    return next(filter(None, (answer_tag_name(tag) if tag else "holds an empty name" for tag in tags)), None)
+    return next(filter(None, (tag_name(tag) if tag else "holds an empty name" for tag in tags)), None)
 
 
 @frozen(kw_only=True)
@@ -29,9 +29,9 @@ class Format:
 
     tags: tuple[str, ...] = option(("think", "search"), help="tags beside the answer's that must be well formed", check=_tag_names)
     answer_tag: str = option(
-        "answer", help="exactly one, at the end", check=lambda tag: answer_tag_name(tag) if tag else "must not be empty"
+        "answer", help="exactly one, at the end", check=lambda tag: tag_name(tag) if tag else "must not be empty"
     )
-    require_tool: str = option("", help="a tag that must occur before the answer, e.g. 'search'", check=answer_tag_name)
+    require_tool: str = option("", help="a tag that must occur before the answer, e.g. 'search'", check=tag_name)
     forged_tags: tuple[str, ...] = option(("information",), help="tags only the environment may write", check=_tag_names)
 
     def judge(self, rollout: Rollout) -> Verdict:

@@ -12,7 +12,7 @@ from attrs import frozen
 from jackfield.component import at_least, option
 from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task, Verdict
-from jackfield_verifiers.extract import answer_tag_name, last_answer
+from jackfield.answers import tag_name, last_answer
 
 NUMBER = re.compile(r"(?:(?<![\w)])[-+−])?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)")
 """A sign counts only where no operand stands before it (``5-3`` ends in 3, ``= -3`` in -3); commas only between groups of three."""
@@ -63,7 +63,7 @@ class Number:
     """
 
     answer_tag: str = option(
-        "answer", help='the last complete <answer_tag>…</answer_tag> is read; "": all the policy wrote', check=answer_tag_name
+        "answer", help='the last complete <answer_tag>…</answer_tag> is read; "": all the policy wrote', check=tag_name
     )
     which: Literal["only", "first", "last"] = option("only", help="which number of the answer counts; only: it must hold just one")
     absolute_tolerance: float = option(0.0, help="difference from the gold number allowed", check=at_least(0))

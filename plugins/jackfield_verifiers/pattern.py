@@ -8,7 +8,7 @@ from attrs import frozen
 
 from jackfield.component import option, positive
 from jackfield.types import Rollout, Verdict
-from jackfield_verifiers.extract import answer_tag_name, last_answer
+from jackfield.answers import tag_name, last_answer
 
 
 def _expression(pattern: Any) -> str | None:
@@ -32,7 +32,7 @@ class Regex:
     pattern: str = option(help="the regular expression", check=_expression)
     match: Literal["search", "full"] = option("search", help="search: anywhere in the text; full: all of it")
     answer_tag: str = option(
-        "", help='only the last complete <answer_tag>…</answer_tag> is looked at; "": all the policy wrote', check=answer_tag_name
+        "", help='only the last complete <answer_tag>…</answer_tag> is looked at; "": all the policy wrote', check=tag_name
     )
     seconds: float = option(1.0, help="time for one text", check=positive)
 

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from jackfield.component import option
 from jackfield.types import Rollout, Task, Verdict
-from jackfield_verifiers.extract import answer_tag_name, last_answer
+from jackfield.answers import tag_name, last_answer
 
 if TYPE_CHECKING:
     from jackfield.corridor import Corridor
@@ -38,7 +38,7 @@ class JsonSchema:
     """
 
     schema: Path | None = option(None, help="a JSON file with the schema for rows that have none of their own")
-    answer_tag: str = option("answer", help='the tag that holds the JSON; "": none does', check=answer_tag_name)
+    answer_tag: str = option("answer", help='the tag that holds the JSON; "": none does', check=tag_name)
 
     def check_recipe(self, corridor: Corridor) -> list[str]:  # noqa: ARG002
         """Whether the library is there and the file holds a schema."""

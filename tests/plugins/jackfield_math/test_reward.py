@@ -41,6 +41,8 @@ def test_verdicts(math: Math) -> None:
     verdict = asyncio.run(math.judge(rollout("it is 2", "2")))
     assert verdict == Verdict.score(0.0, "no <answer>…</answer> and no \\boxed{…} in the completion")
     assert asyncio.run(math.judge(rollout("#### 2, \\boxed{2}", "$2$"))).value == 1  # X4: whatever follows or precedes
+    assert asyncio.run(math.judge(rollout("\\boxed{1} <answer>2</answer>", "2"))).parsed == "2"  # tags go before boxes
+    assert asyncio.run(math.judge(rollout("\\boxed{1} <answer>2", "1"))).parsed == "1"
     assert judged(math, "1+" * 300 + "1", "601").reason == "601 characters are no final answer"
 
 

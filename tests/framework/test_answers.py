@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jackfield.types import Finish, Rollout, Segment, Task
-from jackfield_verifiers.extract import last_answer, unboxed
+from jackfield.answers import last_answer, last_box, last_boxed, unboxed
 
 
 def wrote(*turns: str) -> Rollout:
@@ -55,6 +55,13 @@ def test_no_tag_means_everything() -> None:
 def test_boxes(text: str, expected: str) -> None:
     """Braces are matched; a box that never closes is left as it stands."""
     assert unboxed(text) == expected
+
+
+def test_boxes_of_turns() -> None:
+    """The last box that closes within a turn, whatever tags are around it."""
+    assert last_boxed(wrote("\\boxed{1}", "<answer>2</answer> \\boxed{3}", "so")) == "3"
+    assert last_boxed(wrote("\\boxed{1", "}")) is None
+    assert last_box("\\boxed{{}") is None
 
 
 @pytest.mark.parametrize("piece", ["<answer>", "</answer>", "<answer></answer>", "\\boxed{", "{", "<"])

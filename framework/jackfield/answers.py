@@ -1,4 +1,4 @@
-"""The final answer of a completion: what stands in the answer tag, or in the last box. The prompt and observations never come here."""
+"""Reading an answer out of what the policy wrote, for verifiers of every plugin. The prompt and observations never come here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from jackfield.types import Rollout
 
-BOX = "\\boxed{"
+BOX = r"\boxed{"
 
 
 def tag_name(tag: Any) -> str | None:
@@ -16,16 +16,24 @@ def tag_name(tag: Any) -> str | None:
     return None if named else f"must be a tag's name such as 'answer', without brackets, found {tag!r}"
 
 
-def final_answer(rollout: Rollout, tag: str) -> str | None:
-    """The content of the last complete ``<tag>…</tag>`` of one turn; without a tag, the last ``\\boxed{…}`` that closes; None without either.
+def last_answer(rollout: Rollout, tag: str) -> str | None:
+    """What is between the last tags, a box in it unwrapped; None without. ``tag=""``: all that the policy wrote."""
+    text = last_tagged(rollout, tag) if tag else rollout.completion
+    return None if text is None else unboxed(text)
 
-    A box within the tag is unwrapped.
+
+def last_tagged(rollout: Rollout, tag: str) -> str | None:
+    """The content of the last ``<tag>…</tag>`` that the policy wrote in one turn; None without one.
+
+    It starts at the nearest opening tag. Tags of two turns, with an observation between, make no answer.
     """
-    turns = [segment.text for segment in reversed(rollout.segments) if segment.writer == "policy"]
-    if tag:
-        tagged = next((content for text in turns if (content := _last_tagged(text, tag)) is not None), None)
-        if tagged is not None:
-            return unboxed(tagged)
+    turns = (segment.text for segment in reversed(rollout.segments) if segment.writer == "policy")
+    return next((content for text in turns if (content := _last_tagged(text, tag)) is not None), None)
+
+
+def last_boxed(rollout: Rollout) -> str | None:
+    """What the last ``\\boxed{…}`` that the policy wrote and closed in one turn holds; None without one."""
+    turns = (segment.text for segment in reversed(rollout.segments) if segment.writer == "policy")
     return next((box for text in turns if (box := last_box(text)) is not None), None)
 
 
@@ -50,7 +58,6 @@ def last_box(text: str) -> str | None:
 
 
 def _last_tagged(text: str, tag: str) -> str | None:
-    """The content of the last pair of tags in ``text``, from the nearest opening tag."""
     content: str | None = None
     start: int | None = None
     for found in re.finditer(rf"<(/?){re.escape(tag)}>", text):
