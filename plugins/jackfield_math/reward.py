@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, field, frozen
 
+from jackfield.answers import last_boxed, last_tagged, tag_name, unboxed
 from jackfield.component import at_least, option, positive
 from jackfield.types import Rollout, Task, Verdict
-from jackfield.answers import last_boxed, last_tagged, tag_name, unboxed
 from jackfield_math.process import TimeLimit, Worker
 
 if TYPE_CHECKING:

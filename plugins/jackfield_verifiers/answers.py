@@ -6,9 +6,9 @@ from collections import Counter
 
 from attrs import frozen
 
+from jackfield.answers import last_answer, tag_name
 from jackfield.component import option
 from jackfield.types import Rollout, Verdict
-from jackfield.answers import tag_name, last_answer
 from jackfield_verifiers.normalise import normalise
 
 SHOWN = 60

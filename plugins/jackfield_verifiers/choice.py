@@ -7,10 +7,10 @@ import string
 
 from attrs import frozen
 
+from jackfield.answers import last_answer, tag_name
 from jackfield.component import option
 from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task, Verdict
-from jackfield.answers import tag_name, last_answer
 from jackfield_verifiers.normalise import normalise
 
 LONGEST = 2000

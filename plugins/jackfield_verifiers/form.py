@@ -8,9 +8,9 @@ from typing import Any
 
 from attrs import frozen
 
+from jackfield.answers import tag_name
 from jackfield.component import option
 from jackfield.types import Rollout, Verdict
-from jackfield.answers import tag_name
 
 
 def _tag_names(tags: Any) -> str | None:

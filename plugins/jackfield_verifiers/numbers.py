@@ -9,10 +9,10 @@ from typing import Literal
 
 from attrs import frozen
 
+from jackfield.answers import last_answer, tag_name
 from jackfield.component import at_least, option
 from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task, Verdict
-from jackfield.answers import tag_name, last_answer
 
 NUMBER = re.compile(r"(?:(?<![\w)])[-+−])?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)")
 """A sign counts only where no operand stands before it (``5-3`` ends in 3, ``= -3`` in -3); commas only between groups of three."""

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from attrs import frozen
 
+from jackfield.answers import last_answer, tag_name
 from jackfield.component import option, positive
 from jackfield.types import Rollout, Verdict
-from jackfield.answers import tag_name, last_answer
 
 
 def _expression(pattern: Any) -> str | None:

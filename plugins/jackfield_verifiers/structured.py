@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import frozen
 
+from jackfield.answers import last_answer, tag_name
 from jackfield.component import option
 from jackfield.types import Rollout, Task, Verdict
-from jackfield.answers import tag_name, last_answer
 
 if TYPE_CHECKING:
     from jackfield.corridor import Corridor

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from jackfield.types import Finish, Rollout, Segment, Task
 from jackfield.answers import last_answer, last_box, last_boxed, unboxed
+from jackfield.types import Finish, Rollout, Segment, Task
 
 
 def wrote(*turns: str) -> Rollout:
