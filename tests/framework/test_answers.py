@@ -68,7 +68,7 @@ def test_boxes_of_turns() -> None:
 def test_is_linear(piece: str) -> None:
     """S10: 100,000 degenerate characters are read at once."""
     text = piece * (100_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     last_answer(wrote(text), "answer")
     last_answer(wrote(text), "")
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

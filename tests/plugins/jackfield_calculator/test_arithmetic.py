@@ -101,10 +101,10 @@ def test_what_is_not_arithmetic(text: str, part: str) -> None:
 )
 def test_failures(text: str, why: str) -> None:
     """Each says why; what would be endless is refused before it is begun."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(NotComputable, match=why):
         compute(text)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 def test_the_bound_refuses_nothing_that_fits() -> None:

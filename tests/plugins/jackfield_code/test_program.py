@@ -51,6 +51,6 @@ def test_only_what_the_policy_wrote() -> None:
 @pytest.mark.parametrize("piece", ["```\n", "```python\n", "`", "<answer>", "a\n", "``` x"])
 def test_is_quick(piece: str) -> None:
     """S10: 100,000 degenerate characters are read at once."""
-    start = time.perf_counter()
+    start = time.process_time()
     written_program(rollout(("policy", piece * (100_000 // len(piece)))))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

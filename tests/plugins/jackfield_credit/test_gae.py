@@ -154,9 +154,9 @@ def test_rollouts_in_which_the_policy_wrote_nothing(measured: Make, group: MakeG
 def test_a_large_step_is_quick(measured: Make, group: MakeGroup) -> None:
     """512 rollouts of 500 policy tokens take well under a second."""
     rollouts = [measured("P" + "A" * 500, rewards=[0.0] * 500, values=[0.5] * 500) for _ in range(512)]
-    start = time.perf_counter()
+    start = time.process_time()
     Gae(lam=0.95).credit([group(*rollouts)])
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
 
 
 @pytest.mark.parametrize("keys", [{"gamma": 1.5}, {"lam": -0.1}, {"critic_lam": 2.0}])

@@ -58,9 +58,9 @@ def test_quotes_little() -> None:
 def test_is_linear(piece: str) -> None:
     """S10: a degenerate text of 400,000 characters is read at once."""
     text = piece * (400_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     read_action(text, TAGS)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @given(st.lists(st.sampled_from(["<search>", "</search>", "<answer>", "</answer>", "<information>", "a", " "]), max_size=12))

@@ -63,10 +63,10 @@ def test_other_words_and_numbers_of_a_pattern_are_abstentions():
 
 def test_long_answers_are_read_quickly():
     """Case S10: 100,000 characters without an end."""
-    start = time.perf_counter()
+    start = time.process_time()
     for text in ("verdict " * 12_500, "verdict" + "*" * 100_000, "a" * 100_000):
         assert read_verdict(text, YES_OR_NO, 10.0).kind == "abstain"
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_a_wrong_pattern_is_told():

@@ -86,6 +86,6 @@ def test_decimals() -> None:
 @pytest.mark.parametrize("piece", ["a ", "1,", "(", "{", "5 cm ", "sqrt(", "$", "\\text{", "²", "½", "1 "])
 def test_is_quick(piece: str) -> None:
     """S10: the longest answer that is read takes no time."""
-    start = time.perf_counter()
+    start = time.process_time()
     read(piece * (500 // len(piece)))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

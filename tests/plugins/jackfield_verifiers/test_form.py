@@ -78,6 +78,6 @@ def test_bad_keys_are_refused(keys: dict[str, object]) -> None:
 @pytest.mark.parametrize("piece", ["<think>", "<think></think>", "</think>", "<answer></answer>", "<"])
 def test_is_linear(piece: str) -> None:
     """S10: 100,000 degenerate characters are judged at once."""
-    start = time.perf_counter()
+    start = time.process_time()
     Format().fault([piece * (100_000 // len(piece))])
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

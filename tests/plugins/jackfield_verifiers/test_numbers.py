@@ -86,9 +86,9 @@ def test_any_integer_however_it_is_grouped(number: int, after: str) -> None:
 def test_is_linear(piece: str) -> None:
     """S10: 100,000 degenerate characters are judged at once."""
     text = piece * (100_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     judge(text, "7")
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def answered(answer: str, *golds: str) -> Rollout:
