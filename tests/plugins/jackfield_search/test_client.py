@@ -30,7 +30,7 @@ def answer(status: int, body: bytes = b"{}") -> Behaviour:
 
 
 def sleep(handler: BaseHTTPRequestHandler) -> None:
-    time.sleep(0.5)
+    time.sleep(2)
     handler.close_connection = True
 
 
@@ -48,7 +48,7 @@ def drip(handler: BaseHTTPRequestHandler) -> None:
             handler.wfile.write(b" ")
         except OSError:
             break
-        time.sleep(0.02)
+        time.sleep(0.04)
     handler.close_connection = True
 
 
@@ -147,7 +147,7 @@ def test_slow_servers(script: Callable[..., Scripted], trouble: Behaviour) -> No
     started = time.monotonic()
     with pytest.raises(SearchFailed, match=r"did not answer within 0\.1 s"):
         ask(script(trouble), timeout=0.1, retries=0)
-    assert time.monotonic() - started < 0.4
+    assert time.monotonic() - started < 1.5  # they take 2 s and more
 
 
 def test_nobody_listens() -> None:
