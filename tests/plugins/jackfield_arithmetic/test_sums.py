@@ -3,9 +3,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from attrs import evolve
 
 from jackfield.types import Task
-from jackfield_arithmetic.sums import Sums
+from jackfield_arithmetic.sums import Sums, worked
 
 
 def numbers(task: Task) -> list[int]:
@@ -63,6 +64,17 @@ def test_digits_and_terms(digits: int, terms: int) -> None:
         assert [len(str(n)) for n in numbers(task)] == [digits] * terms
         assert task.answers == (str(sum(numbers(task))),)
         assert task.id.startswith(f"sums/{digits}x{terms}-")
+
+
+def test_a_worked_answer_adds_one_number_after_another() -> None:
+    """Recorded where asked for; otherwise the same tasks."""
+    tasks = Sums(terms=3, demonstrations=True).tasks("train")
+    assert (tasks[0].question, tasks[0].recorded) == (
+        "State the final answer to this sum: 1 + 8 + 5 =",
+        (("<think>1 + 8 = 9, 9 + 5 = 14</think><answer>14</answer>",),),
+    )
+    assert [evolve(task, recorded=()) for task in tasks] == Sums(terms=3).tasks("train")
+    assert worked([40, 2]) == "<think>40 + 2 = 42</think><answer>42</answer>"
 
 
 def test_one_number_is_no_sum() -> None:
