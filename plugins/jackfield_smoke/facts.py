@@ -17,7 +17,8 @@ CAPITALS = {
 
 @frozen(kw_only=True)
 class SmokeTasks:
-    """Capitals of eight countries: six to train on, two to test with. Every task has two recorded attempts, the right one first."""
+    """Capitals of eight countries: six to train on, two to test with. Every task has two recorded attempts, the right one first,
+    with their scores, and a test of a program: what rewards may look for in a row."""
 
     self_contained: ClassVar[bool] = True
 
@@ -52,5 +53,5 @@ def _task(split: str, number: int, country: str) -> Task:
             ("<search> capital </search>", "<answer> Atlantis </answer>"),
         ),
         labels={"hops": "1"},
-        extra={"scores": (1.0, 0.0)},
+        extra={"scores": (1.0, 0.0), "tests": f"assert capital == {capital!r}"},
     )

@@ -24,28 +24,28 @@ LARGEST: dict[str, Any] = {"steps": 2, "tasks_per_step": 2, "group_size": 4, "le
 INSTEAD: dict[str, Any] = {"evaluate": {"every": 0, "tasks": 2}, "checkpoint": {"every": 0}}
 """Settings that become these, whatever they were."""
 TURN = 48
-"""What an environment's keys ``max_new_tokens…`` become: a random model seldom ends a turn by itself, and the stand-in's recorded turns
-are that long, by bytes."""
+"""What an environment's keys ``max_new_tokens…`` become where turns are sampled: a random model seldom ends one by itself. The stand-in's
+recorded turns are that long, by bytes."""
 BYTES_A_TOKEN = 8
-"""An environment's other budgets (``max_tokens``, ``max_observation_tokens``) grow by this: the tiny model's tokens are bytes, and no usual
-vocabulary has more of them in a token on average."""
+"""An environment's other budgets (``max_tokens``, ``max_observation_tokens``), and those of recorded turns, grow by this: the tiny model's
+tokens are bytes, and no usual vocabulary has more of them in a token on average."""
 
 
 def in_small(tree: Node, plugins: Plugins) -> Node:
     """The tree with few steps on small groups, short turns, tasks that need no file or download (the data's own if they don't, else
-    the stand-in's), tools that search the stand-in's passages, no rewards that need a server or a model of their own, and one more
-    reward, which varies (a random model would earn nothing from the others, and nothing would be learnt)."""
+    the stand-in's), tools that search the stand-in's passages, no gates, no rewards that need a server or a model of their own, and one
+    more reward, which varies (a random model would earn nothing from the others, and nothing would be learnt)."""
     origin = Origin("--smoke", tree.origin.folder)
     small = dict(_replaced(_lowered(tree, LARGEST, origin), INSTEAD, origin).value)
     if not _is_set(tree.value["data"]):
         small["data"] = _at_hand(tree.value["data"], plugins, origin)
-    small["rollout"] = _with_budgets_in_bytes(tree.value["rollout"], plugins, origin)
+    small["rollout"] = _with_budgets_in_bytes(tree.value["rollout"], plugins, origin, sampled=_samples(tree, plugins))
     if tools := tree.value.get("tools"):
         searching = [tool if _is_set(tool) else _searching_stand_in(tool, plugins, origin) for tool in tools.value]
         small["tools"] = Node(searching, tools.origin)
     if (rewards := tree.value.get("rewards")) and rewards.value:
         kept = [reward for reward in rewards.value if _is_set(reward) or _needs_nothing(reward, plugins)]
-        small["rewards"] = Node([*kept, plant(STAND_IN, lambda _: origin)], rewards.origin)
+        small["rewards"] = Node([*(_open(reward, origin) for reward in kept), plant(STAND_IN, lambda _: origin)], rewards.origin)
     return Node(small, tree.origin)
 
 
@@ -104,7 +104,19 @@ def _needs_nothing(reward: Node, plugins: Plugins) -> bool:
     return chained or (getattr(cls, "self_contained", True) and not holds_model)
 
 
-def _with_budgets_in_bytes(rollout: Node, plugins: Plugins, origin: Origin) -> Node:
+def _samples(tree: Node, plugins: Plugins) -> bool:
+    """Whether the engine samples, or plays recordings, which are never cut."""
+    engine = tree.value.get("engine")
+    return engine is None or getattr(plugins.registries["engines"].find(_use(engine).value).load(), "samples", True)
+
+
+def _open(reward: Node, origin: Origin) -> Node:
+    """A gate that a random model never passes would shut the reward out that varies."""
+    gated = reward.is_table and "gate" in reward.value and not _is_set(reward.value["gate"])
+    return Node(reward.value | {"gate": Node(False, origin)}, reward.origin) if gated else reward
+
+
+def _with_budgets_in_bytes(rollout: Node, plugins: Plugins, origin: Origin, *, sampled: bool) -> Node:
     given = rollout.value if rollout.is_table else {"use": rollout}
     budgets = dict(given)
     for key, attribute in recipe_keys(plugins.registries["environments"].find(given["use"].value).load()).items():
@@ -112,7 +124,7 @@ def _with_budgets_in_bytes(rollout: Node, plugins: Plugins, origin: Origin) -> N
         if not isinstance(tokens, int) or (key in given and _is_set(given[key])):
             continue
         if key.startswith("max_new_tokens"):
-            budgets[key] = Node(TURN, origin)
+            budgets[key] = Node(TURN if sampled else max(TURN, BYTES_A_TOKEN * tokens), origin)
         elif key.startswith("max_") and key.endswith("tokens"):
             budgets[key] = Node(BYTES_A_TOKEN * tokens, origin)
     return Node(budgets, rollout.origin)

@@ -244,11 +244,26 @@ def test_a_recipe_in_small_has_turns_of_one_length(desk: Any, fake_plugins: Plug
     assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.environment.max_new_tokens == 48
 
 
+@pytest.mark.parametrize(("limit", "tokens"), [(9, 8 * 9), (5, 48)])
+def test_a_recipe_in_small_has_room_for_recorded_turns_in_bytes(desk: Any, fake_plugins: Plugins, limit: int, tokens: int) -> None:
+    """They are played whole, the recipe's own and the stand-in's."""
+    desk.sound(f'rollout = {{use = "chat", max_new_tokens = {limit}}}\nengine = "recorded"', without=["rollout", "engine"])
+    assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.environment.max_new_tokens == tokens
+
+
 @pytest.mark.parametrize(("rollout", "tokens"), [('"chat"', 8 * 600), ('{use = "chat", max_tokens = 100}', 800)])
 def test_a_recipe_in_small_has_room_for_prompts_in_bytes(desk: Any, fake_plugins: Plugins, rollout: str, tokens: int) -> None:
     """The tiny model's tokens are bytes: a budget of tokens that holds a prompt holds it there too."""
     desk.sound(f"rollout = {rollout}", without=["rollout"])
     assert load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor.environment.max_tokens == tokens
+
+
+@pytest.mark.parametrize(("override", "gate"), [("seed=1", False), ("rewards.0.gate=true", True)])
+def test_a_recipe_in_small_has_open_gates(desk: Any, fake_plugins: Plugins, override: str, gate: bool) -> None:
+    """A random model passes none, and would earn nothing. What is set stays."""
+    desk.sound('rewards = [{use = "exact", gate = true}, "format"]', without=["rewards"])
+    small = load_recipe(Path("r.toml"), fake_plugins, [override], smoke=True).corridor
+    assert [(named.name, named.gate) for named in small.rewards] == [("exact", gate), ("format", False), ("smoke", False)]
 
 
 @pytest.mark.parametrize(
