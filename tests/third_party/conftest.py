@@ -14,7 +14,7 @@ from textwrap import dedent
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-Jackfield = Callable[..., "subprocess.CompletedProcess[str]"]
+Jackfield = Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
 PYPROJECT = """
 [build-system]
@@ -53,6 +53,94 @@ ACME = {
         @hookimpl
         def jackfield_data(register):
             register("polite_sums", "jackfield_acme.sums:PoliteSums", "Sums, answered politely or not.")
+
+
+        @hookimpl
+        def jackfield_filters(register):
+            register("brief", "jackfield_acme.learning:Brief", "Leaves out who talks too much.")
+
+
+        @hookimpl
+        def jackfield_penalties(register):
+            register("per_token", "jackfield_acme.learning:PerToken", "Every token costs.")
+
+
+        @hookimpl
+        def jackfield_advantages(register):
+            register("centred", "jackfield_acme.learning:Centred", "Reward against the group's mean.")
+
+
+        @hookimpl
+        def jackfield_losses(register):
+            register("plain", "jackfield_acme.learning:Plain", "The plain policy gradient.")
+            register("careless", "jackfield_acme.learning:Careless", "The same, averaged.")
+    ''',
+    "learning.py": '''
+        from __future__ import annotations
+
+        import numpy as np
+        from attrs import evolve, frozen
+
+        from jackfield.component import option
+        from jackfield.stages import LossTerms
+        from jackfield.types import Credited, promote
+
+
+        @frozen(kw_only=True)
+        class Brief:
+            """Leaves out rollouts of many tokens."""
+
+            most: int = option(4, help="tokens of the policy")
+
+            def keep(self, groups):
+                left = [evolve(g, members=tuple(r for r in g if r.num_policy_tokens <= self.most)) for g in groups]
+                return [group for group in left if len(group)]
+
+
+        @frozen(kw_only=True)
+        class PerToken:
+            """A price for every token."""
+
+            price: float = option(help="reward per token")
+
+            def penalty(self, rollout):
+                return np.full(len(rollout.tokens), self.price)
+
+
+        @frozen(kw_only=True)
+        class Centred:
+            """Reward less the group's mean."""
+
+            smallest_group = 2
+            uses_reward = True
+            gives_returns = False
+
+            def credit(self, groups):
+                return [evolve(group, members=tuple(self.members(group))) for group in groups]
+
+            def members(self, group):
+                mean = np.mean([rollout.reward for rollout in group])
+                return [promote(Credited, r, advantage=np.full(len(r.tokens), r.reward - mean)) for r in group]
+
+
+        @frozen(kw_only=True)
+        class Plain:
+            """−advantage × log-prob."""
+
+            unit = "token"
+
+            def terms(self, batch):
+                return LossTerms(term=-batch.advantage_N * batch.logp_N)
+
+
+        @frozen(kw_only=True)
+        class Careless:
+            """Divides by the tokens it happens to see."""
+
+            unit = "token"
+
+            def terms(self, batch):
+                return LossTerms(term=-batch.advantage_N * batch.logp_N / len(batch.logp_N))
     ''',
     "politeness.py": '''
         from __future__ import annotations
@@ -144,12 +232,12 @@ MISSPELT = {
 
 
 @pytest.fixture(scope="session")
-def jackfield(tmp_path_factory: pytest.TempPathFactory) -> Jackfield:
-    """Runs ``python -m jackfield`` where the third parties' plugins are installed."""
+def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
+    """Runs the interpreter where the third parties' plugins are installed."""
     folder = tmp_path_factory.mktemp("third_party")
     home = folder / "venv"
     venv.create(home, symlinks=True)
-    python = home / "bin" / "python"
+    interpreter = home / "bin" / "python"
     (packages,) = (home / "lib").glob("python*/site-packages")
     # What is installed here, editable installs included, and this working tree; the venv's own packages come first.
     here = [f"import site; site.addsitedir({path!r})" for path in site.getsitepackages()]
@@ -164,7 +252,7 @@ def jackfield(tmp_path_factory: pytest.TempPathFactory) -> Jackfield:
         "-m",
         "pip",
         "--python",
-        str(python),
+        str(interpreter),
         "install",
         "-q",
         "--no-deps",
@@ -175,10 +263,16 @@ def jackfield(tmp_path_factory: pytest.TempPathFactory) -> Jackfield:
     assert done.returncode == 0, done.stdout + done.stderr
 
     def run(*argv: str) -> subprocess.CompletedProcess[str]:
-        command = [str(python), "-m", "jackfield", *argv]
+        command = [str(interpreter), *argv]
         return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def jackfield(python: Python) -> Jackfield:
+    """Runs ``python -m jackfield`` there."""
+    return lambda *argv: python("-m", "jackfield", *argv)
 
 
 def write_project(folder: Path, name: str, version: str, files: dict[str, str]) -> Path:

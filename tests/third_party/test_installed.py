@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-Jackfield = Callable[..., "subprocess.CompletedProcess[str]"]
+Jackfield = Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
 RECIPE = """
 title = "politeness"
@@ -21,12 +21,26 @@ model = {use = "tiny_random", layers = 1}
 data = "polite_sums"
 engine = "recorded"
 rollout = {use = "tagged_tools", tool_tags = {add = "calculator"}}
-tools = ["calculator"]
+tools = ["acme:calculator"]
 rewards = [{use = "acme:politeness", word = "please"}]
 advantage = "group_norm"
 losses = ["ppo_clip"]
 evaluate = {enabled = false}
 optimizer = {use = "adamw", lr = 1e-3}
+"""
+
+
+CONTRACTS = """
+import pytest
+
+from jackfield.testing.contracts import check_offered, offered
+
+KEYS = {"per_token": {"price": 0.1}}
+
+
+@pytest.mark.parametrize("entry", offered("acme"), ids=lambda entry: f"{entry.kind}.{entry.name}")
+def test_contracts(entry):
+    check_offered(entry, **KEYS.get(entry.name, {}))
 """
 
 
@@ -38,12 +52,13 @@ def test_it_is_found_by_its_entry_point(jackfield: Jackfield) -> None:
     """With the distribution and version that pip installed, and what it offers."""
     listed = jackfield("plugins")
     assert listed.returncode == 0
-    assert ["acme", "jackfield-acme", "1.2", "data:", "1,", "rewards:", "1,", "tools:", "1"] in words(listed.stdout)
+    [offers] = [line[3:] for line in words(listed.stdout) if line[:3] == ["acme", "jackfield-acme", "1.2"]]
+    assert " ".join(offers) == "advantages: 1, data: 1, filters: 1, losses: 2, penalties: 1, rewards: 1, tools: 1"
 
 
 def test_its_components_are_listed_and_explained(jackfield: Jackfield) -> None:
-    """As built-in ones are, with their origin."""
-    assert ["tools", "calculator", "acme", "Adds", "whole", "numbers."] in words(jackfield("components", "tools").stdout)
+    """As built-in ones are, with their origin; a name that a built-in one has too is written with the plugin's."""
+    assert ["tools", "acme:calculator", "acme", "Adds", "whole", "numbers."] in words(jackfield("components", "tools").stdout)
     explained = jackfield("explain", "rewards.acme:politeness").stdout
     assert "Looks for one word in what the policy wrote." in explained
     assert ["offered", "by", "plugin", "acme,", "jackfield-acme", "1.2"] in words(explained)
@@ -79,6 +94,19 @@ def test_a_recipe_trains_with_its_parts(jackfield: Jackfield, tmp_path: Path) ->
     refused = jackfield("check", str(recipe))
     assert refused.returncode == 2
     assert "needs jackfield-acme>=2, found jackfield-acme 1.2" in refused.stderr
+
+
+def test_its_author_runs_the_contracts(python: Python, tmp_path: Path) -> None:
+    """Everything the plugin registers, one test each, by the same checks as the built-in ones; the careless loss is found out."""
+    (tmp_path / "test_acme.py").write_text(CONTRACTS)
+    done = python("-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path / "test_acme.py"))
+    results = {
+        line[1].partition("::")[2]: line[0] for line in words(done.stdout) if line and line[0] in ("PASSED", "FAILED", "ERROR")
+    }
+    good = ("tools.calculator", "rewards.politeness", "filters.brief", "penalties.per_token", "advantages.centred", "losses.plain")
+    expected = {f"test_contracts[{name}]": "PASSED" for name in good} | {"test_contracts[losses.careless]": "FAILED"}
+    assert results == expected, done.stdout + done.stderr
+    assert "never divide" in done.stdout
 
 
 def test_a_plugin_that_fails_to_import_is_shown(jackfield: Jackfield) -> None:

@@ -244,12 +244,7 @@ def test_keeps_the_promises_of_a_reward(script, behaviours):
     reward = made(script(behaviours.says("Verdict: no")), cache=True)
     reward.prepare(None)  # type: ignore[arg-type]
     with asyncio.Runner() as runner:
-
-        class InOneLoop:
-            def judge(self, rollout: Rollout) -> Verdict:
-                return runner.run(reward.judge(rollout))
-
-        check_reward(InOneLoop())
+        check_reward(reward, run=runner.run)
         runner.run(reward.close())
 
 

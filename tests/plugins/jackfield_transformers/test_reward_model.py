@@ -295,7 +295,7 @@ def test_an_unprepared_one_says_so(checkpoint):
 
 
 def test_keeps_the_promises_of_a_reward(checkpoint):
-    """The contract kit: finite scores of anything, and nothing but ids is read where tokenizers agree."""
+    """The contract kit: finite scores of anything, one by one as in batches."""
     reward = RewardModel(path=str(checkpoint), compute="float32")
     reward.prepare(POLICY)
-    check_reward(reward)
+    check_reward(reward, in_context=True)
