@@ -10,6 +10,16 @@ from jackfield.hookspecs import Register
 def jackfield_data(register: Register) -> None:
     register("vitalwiki", "jackfield_vitalwiki.data:VitalWiki", "One- and two-hop questions on Wikipedia's vital articles.")
     register("worldfacts", "jackfield_vitalwiki.data:WorldFacts", "Its public-domain part: questions on countries only.")
+    register(
+        "vitalwiki_calculations",
+        "jackfield_vitalwiki.data:VitalWikiCalculations",
+        "Questions that need searching and then arithmetic, over the corpus vitalwiki.",
+    )
+    register(
+        "worldfacts_calculations",
+        "jackfield_vitalwiki.data:WorldFactsCalculations",
+        "Its public-domain part: areas and heights of countries.",
+    )
 
 
 @hookimpl

@@ -10,8 +10,9 @@ from attrs import frozen
 from jackfield.component import at_least, option
 from jackfield.types import Message, Task
 from jackfield_vitalwiki.build import load_passages, load_questions
+from jackfield_vitalwiki.calculations import Calculation, calculations
 from jackfield_vitalwiki.corpus import is_public_domain
-from jackfield_vitalwiki.demonstrations import demonstrate
+from jackfield_vitalwiki.demonstrations import demonstrate, demonstrate_calculation
 from jackfield_vitalwiki.questions import Question
 
 
@@ -38,14 +39,7 @@ class VitalWiki:
         return [self._task(f"{self._name}/{split}-{number:05d}", q, titles) for number, q in wanted[: self.limit or None]]
 
     def _task(self, task_id: str, question: Question, titles: Mapping[str, str]) -> Task:
-        return Task(
-            id=task_id,
-            prompt=(Message(role="user", content=question.text),),
-            answers=question.answers,
-            recorded=(demonstrate(question, titles),) if self.demonstrations else (),
-            labels={"hops": str(question.hops), "relation": question.relation},
-            extra={"supporting_ids": list(question.supporting)},
-        )
+        return _task(task_id, question, demonstrate(question, titles) if self.demonstrations else None)
 
 
 @frozen(kw_only=True)
@@ -54,3 +48,49 @@ class WorldFacts(VitalWiki):
 
     _name: ClassVar[str] = "worldfacts"
     _public_domain_only: ClassVar[bool] = True
+
+
+@frozen(kw_only=True)
+class VitalWikiCalculations:
+    """Questions whose answer no passage of the corpus ``vitalwiki`` says: one or two numbers must be searched for, then calculated with
+    (years that people lived, years between their births, areas and heights of two countries). Split by entity, as ``vitalwiki`` is.
+
+    Labels and ``extra`` are those of ``vitalwiki``. A recorded attempt calls the tools ``search`` and ``calculator`` by tags of these
+    names, then answers.
+    """
+
+    demonstrations: bool = option(
+        False, help="record one attempt a task (searches, a calculation, the answer) for a supervised warm start"
+    )
+    limit: int = option(0, help="only the first so many tasks of a split; 0: all", check=at_least(0))
+
+    _name: ClassVar[str] = "vitalwiki_calculations"
+    _public_domain_only: ClassVar[bool] = False
+
+    def tasks(self, split: Literal["train", "test"]) -> list[Task]:
+        """A task keeps its id whatever the keys are."""
+        found = calculations(load_passages())[split]
+        wanted = [c for c in found if not self._public_domain_only or all(map(is_public_domain, c.question.supporting))]
+        return [self._task(f"{self._name}/{split}-{number:05d}", c) for number, c in enumerate(wanted[: self.limit or None])]
+
+    def _task(self, task_id: str, calculation: Calculation) -> Task:
+        return _task(task_id, calculation.question, demonstrate_calculation(calculation) if self.demonstrations else None)
+
+
+@frozen(kw_only=True)
+class WorldFactsCalculations(VitalWikiCalculations):
+    """Those of ``vitalwiki_calculations`` that the World Factbook alone answers: areas and heights of countries. Corpus ``worldfacts``."""
+
+    _name: ClassVar[str] = "worldfacts_calculations"
+    _public_domain_only: ClassVar[bool] = True
+
+
+def _task(task_id: str, question: Question, attempt: tuple[str, ...] | None) -> Task:
+    return Task(
+        id=task_id,
+        prompt=(Message(role="user", content=question.text),),
+        answers=question.answers,
+        recorded=() if attempt is None else (attempt,),
+        labels={"hops": str(question.hops), "relation": question.relation},
+        extra={"supporting_ids": list(question.supporting)},
+    )

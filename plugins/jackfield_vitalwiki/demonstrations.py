@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from jackfield_vitalwiki.calculations import Calculation
 from jackfield_vitalwiki.questions import Question
 from jackfield_vitalwiki.text import draw, mentions
 
@@ -23,6 +24,13 @@ def demonstrate(question: Question, titles: Mapping[str, str]) -> tuple[str, ...
     if not question.compares and not (named and draw((True, False), "query", question.text)):
         queries[0] = question.text.rstrip("?.")
     return (*(f"<search> {query} </search>" for query in queries), f"<answer> {question.answers[0]} </answer>")
+
+
+def demonstrate_calculation(calculation: Calculation) -> tuple[str, ...]:
+    """The policy's turns: one search a number, what to calculate with them, the first answer."""
+    searches = (f"<search> {query} </search>" for query in calculation.queries)
+    answer = calculation.question.answers[0]
+    return (*searches, f"<calculator> {calculation.expression} </calculator>", f"<answer> {answer} </answer>")
 
 
 def _as_query(title: str) -> str:

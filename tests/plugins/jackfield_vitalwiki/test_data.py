@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jackfield_vitalwiki.data import VitalWiki, WorldFacts
+from jackfield_vitalwiki.data import VitalWiki, VitalWikiCalculations, WorldFacts, WorldFactsCalculations
 
 
 def test_a_task(cache: Path) -> None:
@@ -51,3 +51,26 @@ def test_a_negative_limit_is_refused() -> None:
     """The message names the key."""
     with pytest.raises(ValueError, match="limit: must be at least 0"):
         VitalWiki(limit=-1)
+
+
+def test_calculations_are_tasks_too(cache: Path) -> None:
+    """Made of the same passages: a label for hops and relation, the passages that tell the numbers, ids that no key changes."""
+    tasks = [t for split in ("train", "test") for t in VitalWikiCalculations(demonstrations=True).tasks(split)]  # type: ignore[arg-type]
+    by_relation = {t.labels["relation"]: t for t in tasks}
+    task = by_relation["calculated.lifespan"]
+    assert "Ada Stone" in task.question
+    assert task.answers == ("76",)
+    assert task.labels["hops"] == "1"
+    assert [i.split("-")[0] for i in task.extra["supporting_ids"]] == ["dates"]
+    assert task.recorded == (("<search> Ada Stone </search>", "<calculator> 1877 - 1801 </calculator>", "<answer> 76 </answer>"),)
+    plain = [t for split in ("train", "test") for t in VitalWikiCalculations().tasks(split)]  # type: ignore[arg-type]
+    assert [(t.id, t.recorded) for t in plain] == [(t.id, ()) for t in tasks]
+    assert all(t.id.startswith("vitalwiki_calculations/") for t in tasks)
+
+
+def test_calculations_in_the_public_domain(cache: Path) -> None:
+    """Those that only the factbook is needed for, under ids of their own."""
+    for split in ("train", "test"):
+        for task in WorldFactsCalculations().tasks(split):  # type: ignore[arg-type]
+            assert task.id.startswith("worldfacts_calculations/")
+            assert all(i.startswith("factbook-") for i in task.extra["supporting_ids"])
