@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import asdict, field, frozen
 
 from jackfield.errors import UserError
+from jackfield.words import counted
 
 if TYPE_CHECKING:
     from jackfield.step import Held
@@ -105,7 +106,7 @@ def chosen(run_folder: Path, step: int | None) -> Path:
         if folder.name == f"step-{step:06d}":
             return folder
     steps = ", ".join(str(int(f.name.removeprefix("step-"))) for f in there)
-    raise UserError(f"{run_folder}: no checkpoint after {step} steps; there are: {steps}")
+    raise UserError(f"{run_folder}: no checkpoint after {counted(step, 'step')}; there are: {steps}")
 
 
 def _flush(folder: Path) -> None:

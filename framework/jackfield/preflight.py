@@ -9,6 +9,7 @@ from jackfield.corridor import Corridor
 from jackfield.errors import DataError, Problem, UserError
 from jackfield.stages import Tokenizer
 from jackfield.types import Task
+from jackfield.words import counted
 
 log = logging.getLogger(__name__)
 _SHOWN = 20
@@ -61,7 +62,7 @@ def _problems(corridor: Corridor, task: Task, tokenizer: Tokenizer) -> Iterator[
 def _recorded_problem(task: Task, needed: int, budget: int | None, tokenizer: Tokenizer) -> str | None:
     """Why recorded attempts at a task cannot be played: too few, or a turn that is longer than the environment lets a turn be."""
     if len(task.recorded) < needed:
-        return f"has {len(task.recorded)} recorded attempts, but group_size = {needed}"
+        return f"has {counted(len(task.recorded), 'recorded attempt')}, but group_size = {needed}"
     for attempt, turns in enumerate(task.recorded[:needed], start=1):
         for number, turn in enumerate(turns, start=1):
             length = len(tokenizer.encode(turn)) + (number == len(turns))  # the last one ends with an end-of-turn token

@@ -21,6 +21,8 @@ class RunInfo:
     steps: int
     first_step: int
     """Above 0 when resumed."""
+    samples: bool = True
+    """False where recorded attempts are played back: then losses tell how it goes, and rewards nothing."""
     frozen_recipe: Mapping[str, Any]
 
 

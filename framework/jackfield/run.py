@@ -24,6 +24,7 @@ from jackfield.stages import CRITIC, LanguageModel
 from jackfield.step import Held, take_step
 from jackfield.stopping import Stopping
 from jackfield.task_order import draw
+from jackfield.words import counted
 
 if TYPE_CHECKING:
     from jackfield.plugins import Plugins
@@ -94,6 +95,7 @@ def run(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool = False)
             folder=folder,
             steps=corridor.run.steps,
             first_step=state.step,
+            samples=corridor.engine.samples,
             frozen_recipe=recipe.frozen,
         )
         loop = Loop(corridor=corridor, held=held, plugins=plugins, info=info, train=train, test=test, state=state)
@@ -149,10 +151,11 @@ class Loop:
         return self.corridor.run.ends(self.state.step, self.state.sampled)
 
     def _stopped(self, why: str, saved: Path) -> str:
-        step, steps = self.state.step, self.corridor.run.steps
+        step, steps = self.state.step, counted(self.corridor.run.steps, "step")
         if not self._ended:
-            return f"{why}: {step} of {steps} steps done, checkpoint {saved}; go on with --resume"
-        return f"{why}: all {step} steps are done, checkpoint {saved}, but not the last evaluation; jackfield eval {self.info.folder} makes one"
+            return f"{why}: {step} of {steps} done, checkpoint {saved}"
+        missing = f"but not the last evaluation; jackfield eval {self.info.folder} makes one"
+        return f"{why}: {counted(step, 'step')} done, checkpoint {saved}, {missing}"
 
     @contextmanager
     def reporting(self) -> Iterator[None]:

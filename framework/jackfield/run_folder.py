@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jackfield import checkpoint
+from jackfield import checkpoint, settings
 from jackfield.errors import UserError
+from jackfield.recipe.freeze import toml_value
+from jackfield.words import counted
 
 if TYPE_CHECKING:
     from jackfield.plugins import Plugins
@@ -34,42 +36,50 @@ def only_run_in(folder: Path) -> Iterator[None]:
 
 
 def starting_checkpoint(recipe: Recipe, plugins: Plugins, folder: Path, *, resume: bool) -> Path | None:
-    """What to go on from, None for a fresh start."""
+    """What to go on from, None for a fresh start. Raises UserError, saying what does go on, where this would not."""
     there = checkpoint.saved(folder)
     if not there:
         if resume:
             raise UserError(f"{folder}: nothing to resume, there is no checkpoint; leave out --resume to start")
         return None
-    state = checkpoint.read_state(there[-1])
-    done = state.step
-    if not resume:
-        raise UserError(
-            f"{folder}: holds a run of {done} steps already; add --resume to go on, or choose another folder with --out"
-        )
     _require_same(recipe, plugins, folder)
-    run = recipe.corridor.run
-    if not run.ends(done, state.sampled):
-        return there[-1]
-    if done < run.steps:
-        more = f"--resume --out {folder} --set token_budget={2 * run.token_budget}"
-        raise UserError(f"{folder}: the token budget is spent, nothing to resume; for a larger one: {more}")
-    more = f"--resume --out {folder} --set steps={2 * done or 1}"
-    raise UserError(f"{folder}: all {done} steps are done, nothing to resume; for more steps: {more}")
+    state, run = checkpoint.read_state(there[-1]), recipe.corridor.run
+    if run.ends(state.step, state.sampled):
+        raise UserError(f"{folder}: {_finished(run, folder, state)}; to run it again, choose another folder with --out")
+    if not resume:
+        done = f"{state.step} of {counted(run.steps, 'step')} done"
+        raise UserError(f"{folder}: holds this run, {done}; add --resume to go on, or choose another folder with --out")
+    return there[-1]
+
+
+def _finished(run: settings.Run, folder: Path, state: checkpoint.State) -> str:
+    """That a run is at its end, and how to make it longer."""
+    if state.step < run.steps:
+        more = f"for a larger one: --resume --out {folder} --set token_budget={2 * run.token_budget}"
+        return f"this run is done, its token budget is spent; {more}"
+    more = f"for more: --resume --out {folder} --set steps={2 * state.step or 1}"
+    return f"this run is done, with {counted(state.step, 'step')}; {more}"
 
 
 def _require_same(recipe: Recipe, plugins: Plugins, folder: Path) -> None:
     """Raises UserError unless the folder's run was made by this recipe, its length aside."""
     from jackfield.recipe import load_recipe
 
-    there = load_recipe(folder / "recipe.toml", plugins, [f"{key}={getattr(recipe.corridor.run, key)}" for key in ("steps", "token_budget")])
+    length = [f"{key}={getattr(recipe.corridor.run, key)}" for key in ("steps", "token_budget")]
+    there = load_recipe(folder / "recipe.toml", plugins, length)
     if there.digest == recipe.digest:
         return
     ours, theirs = dict(_leaves(recipe.frozen)), dict(_leaves(there.frozen))
     different = sorted(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key))
-    listed = "; ".join(f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} here" for key in different[:5])
+    listed = "; ".join(f"{key}: {_shown(key, theirs)} there, {_shown(key, ours)} here" for key in different[:5])
+    why = listed or "it starts from other weights"
     raise UserError(
-        f"{folder}: its run was made by another recipe and cannot be resumed by this one ({listed or 'it starts from other weights'})"
+        f"{folder}: holds the run of another recipe ({why}), which this one cannot resume; choose another folder with --out"
     )
+
+
+def _shown(key: str, leaves: Mapping[str, Any]) -> str:
+    return toml_value(leaves[key]) if key in leaves else "nothing"
 
 
 def _leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
+from jackfield.errors import Interrupted
 from jackfield.report import RunInfo, StepReport
+from jackfield.words import counted
 from jackfield_trackers import wording
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class Console:
             console = rich.console.Console(highlight=False, width=PLAIN_WIDTH, color_system=None)
         self._run, self._console = run, console
         resumed = f", from step {run.first_step}" if run.first_step else ""
-        self._say(f"{run.title}: {run.steps} steps{resumed}, in {run.folder}", "bold")
+        self._say(f"{run.title}: {counted(run.steps, 'step')}{resumed}, in {run.folder}", "bold")
 
     def progress(self, phase: str, done: int, total: int) -> None:
         """Move the phase's bar."""
@@ -61,10 +63,10 @@ class Console:
         # Rollouts are not kept: a run of many steps would hold them all.
         self._reports.append(StepReport(kind=report.kind, step=report.step, metrics=report.metrics, seconds=report.seconds))
         if report.kind == "evaluation":
-            self._say(wording.evaluation_title(report), "bold cyan")
+            self._say(wording.evaluation_title(report, samples=run.samples), "bold cyan")
             self._table(wording.evaluation_table(report.metrics))
         else:
-            self._say(wording.step_line(report, run.steps))
+            self._say(wording.step_line(report, run.steps, samples=run.samples))
         self._clear_phases(report)
 
     def end(self, error: BaseException | None) -> None:
@@ -72,13 +74,12 @@ class Console:
         if self._bars is not None:
             self._bars.stop()
         run, _ = self._started()
-        self._table(wording.summary_table(self._reports))
+        self._table(wording.summary_table(self._reports, samples=run.samples, first_step=run.first_step))
         seconds = sum(report.seconds.get("total", 0.0) for report in self._reports)
-        how = "done" if error is None else f"ended by {type(error).__name__}"
-        self._say(
-            f"{how} after {seconds / 60:.1f} min; look at it with: jackfield show {run.folder}",
-            "bold" if error is None else "bold red",
-        )
+        stopped = isinstance(error, Interrupted | KeyboardInterrupt)
+        how = "done" if error is None else "stopped" if stopped else f"ended by {type(error).__name__}"
+        look = "" if error is None or stopped else f"; look at it with: jackfield show {run.folder}"
+        self._say(f"{how} after {wording.duration(seconds)}{look}", "bold red" if look else "bold")
 
     def _clear_phases(self, report: StepReport) -> None:
         if self._bars is None or self._steps is None:

@@ -39,20 +39,23 @@ MOST_VALUES = 8
 """A label with more values than this (a relation, a source) is left to ``metrics.jsonl``: its table would bury the rest."""
 
 
-def step_line(report: StepReport, steps: int) -> str:
-    """``step 12/200  reward 0.412  em 0.380 …  9.8 s``. Without rewards (supervised training), the losses stand in their place."""
-    parts = [f"step {report.step:>{len(str(steps))}}/{steps}"]
-    if "reward/mean" not in report.metrics:
-        parts += [f"{n.removeprefix('losses/')} {v:.3f}" for n, v in report.metrics.items() if n.startswith("losses/")]
-    parts += [f"{f.label} {report.metrics[f.metric]:.{f.decimals}f}" for f in FIGURES if f.metric in report.metrics]
+def step_line(report: StepReport, steps: int, *, samples: bool = True) -> str:
+    """``step 12/200  reward 0.412  em 0.380 …  9.8 s``. Where rewards say nothing (there are none, or what is judged was recorded), the
+    losses stand in their place."""
+    rewarded = samples and "reward/mean" in report.metrics
+    parts = [f"step {report.step:>{len(str(steps))}}/{steps}", *_figures(report.metrics, losses=not rewarded)]
     return "  ".join([*parts, *_seconds(report)])
 
 
-def evaluation_title(report: StepReport) -> str:
-    """``evaluation after step 20  reward 0.52  turns 1.9  34.1 s``."""
+def evaluation_title(report: StepReport, *, samples: bool = True) -> str:
+    """``evaluation after step 20  reward 0.52  turns 1.9  34.1 s``; on recorded attempts, ``… cross_entropy 0.48  entropy 0.55  2.1 s``."""
+    found = {n.removeprefix(EVALUATION): value for n, value in report.metrics.items()}
     shown = (("reward/mean", "reward"), ("rollout/turns", "turns"), ("rollout/truncated", "truncated"))
-    found = [(label, report.metrics.get(EVALUATION + name)) for name, label in shown]
-    parts = [f"{label} {value:.{DECIMALS}f}" for label, value in found if value is not None]
+    parts = (
+        [f"{label} {found[name]:.{DECIMALS}f}" for name, label in shown if name in found]
+        if samples
+        else _figures(found, losses=True)
+    )
     return "  ".join([f"evaluation after step {report.step}", *parts, *_seconds(report)])
 
 
@@ -73,10 +76,11 @@ def evaluation_table(metrics: Mapping[str, float]) -> list[list[str]]:
     return [["", *sources], *rows]
 
 
-def summary_table(reports: Sequence[StepReport]) -> list[list[str]]:
+def summary_table(reports: Sequence[StepReport], *, samples: bool = True, first_step: int = 0) -> list[list[str]]:
     """A header and, for every metric worth following, its first, last and best value; the best only where more is better."""
-    table = [["", "first", "last", "best", "at step"]]
-    for name, more_is_better in _followed(reports):
+    since = f"since step {first_step}" if first_step else ""
+    table = [[since, "first", "last", "best", "at step"]]
+    for name, more_is_better in _followed(reports, samples=samples):
         series = [(report.step, report.metrics[name]) for report in reports if name in report.metrics]
         best_step, best = max(series, key=lambda entry: entry[1])
         row = [name, _cell(series[0][1]), _cell(series[-1][1])]
@@ -84,20 +88,35 @@ def summary_table(reports: Sequence[StepReport]) -> list[list[str]]:
     return table if len(table) > 1 else []
 
 
-def _followed(reports: Sequence[StepReport]) -> Iterator[tuple[str, bool]]:
+def _followed(reports: Sequence[StepReport], *, samples: bool) -> Iterator[tuple[str, bool]]:
     """Metrics of the summary, and whether more of them is better."""
     names = list(dict.fromkeys(name for report in reports for name in report.metrics))
-    rewards = [n for n in names if n.startswith("reward/") and n.count("/") == 1]
+    rewards = [n for n in names if samples and n.startswith("reward/") and n.count("/") == 1]
     yield from ((name, True) for name in rewards)
-    if not rewards:
-        yield from ((name, False) for name in names if name.startswith("losses/"))
-    yield from ((f.metric, False) for f in FIGURES if f.metric in names and f.metric not in rewards)
+    yield from ((name, False) for name in _followed_beside(names, losses=not rewards))
+    if not samples:
+        evaluated = [name.removeprefix(EVALUATION) for name in names if name.startswith(EVALUATION)]
+        yield from ((EVALUATION + name, False) for name in _followed_beside(evaluated, losses=True))
+        return
     few = _few_valued(names)
     for name in names:
         if name.startswith(EVALUATION) and not name.endswith("/rollouts"):
             label, source = _split(name)
             if "/" not in source and (not label or (label in few and source == "exact_match")):
                 yield name, True
+
+
+def _followed_beside(names: Iterable[str], *, losses: bool) -> Iterator[str]:
+    """Beside rewards: losses, if they are to stand in for them, then FIGURES."""
+    yield from (name for name in names if losses and name.startswith("losses/"))
+    yield from (f.metric for f in FIGURES if f.metric in names and not f.metric.startswith("reward/"))
+
+
+def _figures(metrics: Mapping[str, float], *, losses: bool) -> list[str]:
+    """``reward 0.412``, ``clip 0.010`` …; or, in the place of rewards, ``cross_entropy 0.480``."""
+    shown = [Figure(name, name.removeprefix("losses/"), DECIMALS) for name in metrics if losses and name.startswith("losses/")]
+    shown += [f for f in FIGURES if f.metric in metrics and not (losses and f.metric.startswith("reward/"))]
+    return [f"{f.label} {metrics[f.metric]:.{f.decimals}f}" for f in shown]
 
 
 def _few_valued(names: Iterable[str]) -> set[str]:
@@ -118,6 +137,11 @@ def _split(name: str) -> tuple[str, str]:
     rest = name.removeprefix(EVALUATION)
     label, _, source = rest.rpartition("/")
     return (label, source) if "=" in label else ("", rest)
+
+
+def duration(seconds: float) -> str:
+    """``41 s`` or ``2.8 min``."""
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
 
 
 def _seconds(report: StepReport) -> list[str]:

@@ -194,11 +194,15 @@ def test_a_checkpoint_loads_with_transformers(tmp_path: Path) -> None:
 
 
 def test_runs_are_not_mixed_up(tmp_path: Path) -> None:
-    """K1: a folder with a run needs --resume; a run that is done has nothing to resume and says so."""
+    """K1: a folder with a run needs --resume; a run that is done has nothing to resume and says so at once, with or without it."""
+    with pytest.raises(Interrupted):
+        start(tmp_path / "stopped", "steps=2", "evaluate.enabled=false", watching=Watching(stop_after=1))
+    with pytest.raises(UserError, match="holds this run, 1 of 2 steps done; add --resume to go on, or choose another folder"):
+        start(tmp_path / "stopped", "steps=2")
     start(tmp_path / "run", "steps=1", "evaluate.enabled=false")
-    with pytest.raises(UserError, match="holds a run of 1 steps already; add --resume"):
+    with pytest.raises(UserError, match=r"this run is done, with 1 step; for more: .*; to run it again, choose another folder"):
         start(tmp_path / "run", "steps=1")
-    with pytest.raises(UserError, match=r"all 1 steps are done.*--resume --out .*--set steps=2"):
+    with pytest.raises(UserError, match=r"this run is done, with 1 step; for more: --resume --out .*run --set steps=2; "):
         start(tmp_path / "run", "steps=1", resume=True)
     final = start(tmp_path / "run", "steps=2", "evaluate.enabled=false", resume=True)
     assert checkpoint.read_state(final).step == 2
@@ -221,7 +225,7 @@ def test_a_token_budget_ends_the_run_with_the_step_that_reaches_it(tmp_path: Pat
 
     recipe = load_recipe(tmp_path / "tiny.toml", plugins_with(), [budget])
     assert chain.finished(recipe, tmp_path / "through") == through
-    with pytest.raises(UserError, match=r"budget is spent, nothing to resume.*--set token_budget="):
+    with pytest.raises(UserError, match=r"this run is done, its token budget is spent; .*--set token_budget="):
         start(tmp_path / "through", budget, resume=True)
     more = start(tmp_path / "through", "token_budget=0", "evaluate.enabled=false", resume=True)
     assert checkpoint.read_state(more).step == 4
@@ -233,7 +237,7 @@ def test_old_checkpoints_go_and_half_written_ones_do_not_count(tmp_path: Path) -
     assert [f.name for f in checkpoint.saved(tmp_path / "run")] == ["step-000002", "step-000003"]
     (tmp_path / "run" / "checkpoints" / ".step-000009").mkdir()
     assert checkpoint.chosen(tmp_path / "run", None).name == "step-000003"
-    with pytest.raises(UserError, match="no checkpoint after 1 steps; there are: 2, 3"):
+    with pytest.raises(UserError, match="no checkpoint after 1 step; there are: 2, 3"):
         checkpoint.chosen(tmp_path / "run", 1)
 
 
@@ -265,7 +269,8 @@ def test_ctrl_c_ends_after_the_step_with_a_checkpoint(tmp_path: Path) -> None:
         running.kill()
     assert running.returncode == 130, err
     assert "stopping after this step" in err
-    assert "go on with --resume" in out
+    again = "jackfield run tiny.toml --out run --set steps=10000 --set evaluate.enabled=false --resume"
+    assert out.splitlines()[-2:] == [f"go on        {again}", "look inside  jackfield show run"]
     assert "Traceback" not in err
     (saved,) = checkpoint.saved(tmp_path / "run")
     assert checkpoint.read_state(saved).step >= 1
@@ -289,8 +294,12 @@ def test_resume_needs_something_to_resume_and_the_same_recipe(tmp_path: Path) ->
         start(tmp_path / "run", resume=True)
     start(tmp_path / "run", "steps=1", "evaluate.enabled=false")
     frozen = (tmp_path / "run" / "recipe.toml").read_bytes()
-    with pytest.raises(UserError, match=r"made by another recipe.*optimizer\.lr: 0\.001 there, 0\.1 here"):
-        start(tmp_path / "run", "steps=2", "optimizer.lr=0.1", resume=True)
+    told = r"holds the run of another recipe \(optimizer\.lr: 0\.001 there, 0\.1 here\), .*; choose another folder with --out"
+    for resume in (True, False):  # without it too: advice to add it would lead nowhere
+        with pytest.raises(UserError, match=told):
+            start(tmp_path / "run", "steps=2", "optimizer.lr=0.1", resume=resume)
+    with pytest.raises(UserError, match=r"; learn\.fixed_length: nothing there, 8 here\), which"):
+        start(tmp_path / "run", "learn.fixed_length=8", 'learn.aggregation="fixed_length"', resume=True)
     assert (tmp_path / "run" / "recipe.toml").read_bytes() == frozen
 
 

@@ -13,6 +13,7 @@ from jackfield.recipe.freeze import toml_value
 from jackfield.recipe.parts import LISTS, SETTINGS, Placed
 from jackfield.recipe.read import show_path
 from jackfield.recipe.tree import Node, plain
+from jackfield.words import counted
 
 if TYPE_CHECKING:
     from jackfield.plugins import Plugins
@@ -151,18 +152,14 @@ def _batch(recipe: Recipe) -> Iterator[str]:
     run, learn, updates = recipe.corridor.run, recipe.corridor.learn, recipe.corridor.updates_per_step
     rollouts = run.tasks_per_step * run.group_size
     even = rollouts % learn.minibatches == 0
-    each = _count(rollouts // learn.minibatches, "rollout") if even else f"about {rollouts / learn.minibatches:.1f} rollouts"
-    yield f"{_count(run.tasks_per_step, 'task')} × {_count(run.group_size, 'rollout')} each = {_count(rollouts, 'rollout')} a step"
-    passes = f"{_count(learn.epochs, 'epoch')} × {_count(learn.minibatches, 'minibatch', 'minibatches')}"
-    yield f"{passes} = {_count(updates, 'update')} a step, each of {each}"
+    each = counted(rollouts // learn.minibatches, "rollout") if even else f"about {rollouts / learn.minibatches:.1f} rollouts"
+    yield f"{counted(run.tasks_per_step, 'task')} × {counted(run.group_size, 'rollout')} each = {counted(rollouts, 'rollout')} a step"
+    passes = f"{counted(learn.epochs, 'epoch')} × {counted(learn.minibatches, 'minibatch', 'minibatches')}"
+    yield f"{passes} = {counted(updates, 'update')} a step, each of {each}"
     most = "at most " if run.token_budget else ""
-    yield f"{most}{_count(run.steps, 'step')}: {_count(run.steps * rollouts, 'rollout')}, {_count(run.steps * updates, 'update')}"
+    yield f"{most}{counted(run.steps, 'step')}: {counted(run.steps * rollouts, 'rollout')}, {counted(run.steps * updates, 'update')}"
     if run.token_budget:
-        yield f"ends with the step in which {_count(run.token_budget, 'token')} have been sampled"
-
-
-def _count(number: int, noun: str, plural: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}".replace(",", " ")
+        yield f"ends with the step in which {counted(run.token_budget, 'token')} have been sampled"
 
 
 def _evaluation(recipe: Recipe) -> str:
@@ -170,8 +167,8 @@ def _evaluation(recipe: Recipe) -> str:
     if not evaluate.enabled:
         return "none"
     times = ["before the first step"] if evaluate.before else []
-    times += [f"every {_count(evaluate.every, 'step')}"] if evaluate.every else []
-    tasks = f"; {_count(evaluate.tasks, 'task')} within the run" if evaluate.tasks else ""
+    times += [f"every {counted(evaluate.every, 'step')}"] if evaluate.every else []
+    tasks = f"; {counted(evaluate.tasks, 'task')} within the run" if evaluate.tasks else ""
     how = "greedy, on the test split" if recipe.corridor.engine.samples else "the losses on recorded attempts of the test split"
     return f"{how}: {', '.join([*times, 'after the last'])}{tasks}"
 

@@ -96,6 +96,7 @@ def _dispatch(argv: list[str]) -> int:
     parser = Parser(prog=f"jackfield {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
     command = _prepare(name, parser, plugins)
     _add_switches(parser.add_argument_group("plugins"))
+    parser.set_defaults(argv=argv)
     return _parse(parser, arguments, command)
 
 

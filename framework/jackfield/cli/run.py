@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import logging
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jackfield.recipe import find_recipe, load_recipe
+from jackfield.errors import Interrupted
+from jackfield.recipe import Recipe, find_recipe, load_recipe
 
 if TYPE_CHECKING:
     from jackfield.plugins import Plugins
@@ -28,19 +31,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, plugins: Plugins) -> int:
-    """Exit code 0 when the last step is done."""
+    """Exit code 0 when the last step is done, 130 when it was stopped before."""
+    recipe = load_recipe(find_recipe(args.recipe), plugins, args.set, smoke=args.smoke)
+    say(f"loading {recipe.corridor.run.title}")  # torch takes its time, and models theirs
     from jackfield import chain
     from jackfield import run as runs
 
     logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    recipe = load_recipe(find_recipe(args.recipe), plugins, args.set, smoke=args.smoke)
     folder = args.out or chain.default_folder(recipe, Path("runs"))
-    final = runs.run(chain.ready(recipe, plugins, Path("runs"), say), plugins, folder, resume=args.resume)
+    try:
+        final = runs.run(chain.ready(recipe, plugins, Path("runs"), say), plugins, folder, resume=args.resume)
+    except (Interrupted, KeyboardInterrupt) as stopped:
+        _say_how_to_go_on(recipe, folder, stopped, args.argv)
+        return 130
     say(f"run folder   {folder}")
     say(f"final model  {final / 'model'}  (loads with transformers)")
     say(f"look inside  jackfield show {folder}")
     return 0
+
+
+def _say_how_to_go_on(recipe: Recipe, folder: Path, stopped: BaseException, argv: Sequence[str]) -> None:
+    from jackfield import chain, checkpoint
+
+    told, saved = str(stopped), checkpoint.saved(folder)
+    if told:
+        say(told)
+    if (saved or told) and chain.finished(recipe, folder) is None:  # told, but nothing saved: a recipe that this one starts from
+        words = [word for word in argv if word != "--resume"] + ["--resume"] * bool(saved)
+        say(f"go on        jackfield {shlex.join(words)}")
+    if saved:
+        say(f"look inside  jackfield show {folder}")
 
 
 def say(text: str) -> None:

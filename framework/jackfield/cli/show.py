@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jackfield.errors import Problem, UserError
+from jackfield.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:  # noqa: ARG001
     if not found:
         raise UserError(Problem(str(path), "", "no rollout here is " + _wanted(args)))
     if shown < found:
-        console.print(f"{shown} of {found} rollouts shown; --limit 0 shows all", style="dim", soft_wrap=True)
+        console.print(f"{shown} of {counted(found, 'rollout')} shown; --limit 0 shows all", style="dim", soft_wrap=True)
     return 0
 
 
@@ -82,7 +83,7 @@ def _show_agreement(args: argparse.Namespace) -> int:
     if not found:
         raise UserError(Problem(str(args.run), "", "its rollouts were not judged by two reward sources; one may have weight 0"))
     for (first, second), table in found.items():
-        print(f"{first} (rows) and {second} (columns), {int(table.counts.sum())} rollouts")
+        print(f"{first} (rows) and {second} (columns), {counted(int(table.counts.sum()), 'rollout')}")
         rows = [["", *table.categories, ""]]
         rows += [[name, *map(str, counts), ""] for name, counts in zip(table.categories, table.counts.tolist(), strict=True)]
         print("\n".join(columns(rows, indent=2)))

@@ -10,6 +10,7 @@ from jackfield.errors import Problem, UserError, nearest
 from jackfield.recipe.fields import INVALID
 from jackfield.recipe.parts import Parts, Placed
 from jackfield.stages import CRITIC, NEEDS
+from jackfield.words import counted
 
 if TYPE_CHECKING:
     from jackfield.corridor import Corridor
@@ -57,7 +58,7 @@ def _smallest_group(parts: Parts) -> Iterator[Problem]:
     smallest = advantage.part.smallest_group
     if run.group_size < smallest:
         place = parts.place("group_size") if "group_size" in _written(parts) else advantage.place()
-        found = f"{run.group_size} rollout{'' if run.group_size == 1 else 's'} a task, but advantage '{advantage.name}' compares {smallest}"
+        found = f"{counted(run.group_size, 'rollout')} a task, but advantage '{advantage.name}' compares {smallest}"
         yield Problem(place, "group_size", f"{found} or more; write group_size = {smallest} or above")
 
 
@@ -117,7 +118,7 @@ def _minibatches(parts: Parts) -> Iterator[Problem]:
     whole = next((loss for loss in losses if loss.weight != 0 and loss.part.unit == "group"), None)
     if whole is not None and learn.minibatches > run.tasks_per_step:
         message = (
-            f"loss '{whole.name}' keeps groups whole, and {run.tasks_per_step} groups a step cannot fill {learn.minibatches} minibatches; "
+            f"loss '{whole.name}' keeps groups whole, and {counted(run.tasks_per_step, 'group')} a step cannot fill {learn.minibatches} minibatches; "
             f"write minibatches = {run.tasks_per_step} or tasks_per_step = {learn.minibatches}"
         )
         yield Problem(parts.place("minibatches", "learn"), "learn.minibatches", message)
@@ -126,7 +127,7 @@ def _minibatches(parts: Parts) -> Iterator[Problem]:
     if learn.minibatches > rollouts:
         tasks, group = math.ceil(learn.minibatches / run.group_size), math.ceil(learn.minibatches / run.tasks_per_step)
         message = (
-            f"tasks_per_step × group_size = {run.tasks_per_step} × {run.group_size} = {rollouts} rollouts a step cannot fill "
+            f"tasks_per_step × group_size = {run.tasks_per_step} × {run.group_size} = {counted(rollouts, 'rollout')} a step cannot fill "
             f"{learn.minibatches} minibatches; write minibatches = {rollouts}, tasks_per_step = {tasks} or group_size = {group}"
         )
         yield Problem(parts.place("minibatches", "learn"), "learn.minibatches", message)

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from jackfield.errors import Problem, nearest
 from jackfield.recipe.positions import KeyPath
+from jackfield.words import counted
 
 
 @frozen
@@ -127,7 +128,7 @@ def _index(items: list[Node], key: str, subject: str) -> int:
     hint = nearest(key, [f"{subject}.{index}" for index in valid])
     if key in names:
         hint = f"; did you mean '{subject}.{names.index(key)}'?"
-    count = f"{len(items)} {'entry' if len(items) == 1 else 'entries'}"
+    count = counted(len(items), "entry", "entries")
     raise TargetError(Problem("--set", f"{subject}.{key}", f"{subject} is a list of {count}, counted from 0{hint}"))
 
 

@@ -17,7 +17,7 @@ from jackfield.errors import RecipeError
 from jackfield.plugins import Plugins
 
 ROOT = Path(__file__).parents[3]
-RECIPES = sorted(str(path) for path in (ROOT / "recipes").glob("*.toml"))
+RECIPES = sorted(str(path) for path in (ROOT / "recipes").glob("*.toml") if "cells" not in tomllib.loads(path.read_text()))
 
 RECIPE = """\
 title = "PPO on rows"

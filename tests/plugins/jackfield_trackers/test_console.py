@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable
 
 import pytest
+from attrs import evolve
 
+from jackfield.errors import Interrupted
 from jackfield.report import RunInfo, StepReport
 from jackfield_trackers import wording
 from jackfield_trackers.console import Console
@@ -69,7 +71,7 @@ def test_plain_output(run_info: MakeRun, step_report: MakeReport, capsys: pytest
     assert ["evaluation/exact_match", "0.500", "0.625", "0.625", "2"] in [line.split() for line in lines]
     assert ["reward/mean", "0.750", "0.250", "0.750", "1"] in [line.split() for line in lines]
     assert ["grad_norm/policy", "1.250", "1.250"] in [line.split() for line in lines]
-    assert "jackfield show" in lines[-1]
+    assert lines[-1] == "done after 10 s"
 
 
 def test_terminal_output(run_info: MakeRun, step_report: MakeReport, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,14 +95,34 @@ def test_nothing_is_put_up_before_there_is_progress(run_info: MakeRun, monkeypat
     assert "\x1b[?25l" not in terminal.getvalue()
 
 
-def test_an_error_is_named_at_the_end(run_info: MakeRun, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run without a single report ends too, with what ended it."""
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError("full"), "ended by OSError after 0 s; look at it with: jackfield show {folder}"),
+        (Interrupted("enough"), "stopped after 0 s"),
+        (KeyboardInterrupt(), "stopped after 0 s"),
+    ],
+)
+def test_what_ended_the_run_is_told(run_info: MakeRun, capsys: pytest.CaptureFixture[str], error: BaseException, told: str) -> None:
+    """A run without a single report ends too. Where the user stopped it, the command says the rest."""
     tracker = Console()
     tracker.start(run_info(first_step=7))
-    tracker.end(KeyboardInterrupt())
-    out = capsys.readouterr().out
-    assert "20 steps, from step 7" in out
-    assert "ended by KeyboardInterrupt" in out
+    tracker.end(error)
+    first, last = capsys.readouterr().out.splitlines()
+    assert "20 steps, from step 7" in first
+    assert last == told.format(folder=run_info().folder)
+
+
+def test_one_step_is_one_step(run_info: MakeRun, capsys: pytest.CaptureFixture[str]) -> None:
+    """Singular."""
+    Console().start(evolve(run_info(), steps=1))
+    assert capsys.readouterr().out.startswith("Sums: 1 step, in ")
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0.2, "0 s"), (59.4, "59 s"), (60, "1.0 min"), (168, "2.8 min")])
+def test_durations(seconds: float, told: str) -> None:
+    """Seconds below a minute."""
+    assert wording.duration(seconds) == told
 
 
 def test_supervised_steps_show_their_losses(step_report: MakeReport) -> None:
@@ -139,3 +161,25 @@ def test_summary_of_any_subset(step_report: MakeReport) -> None:
         ["policy/entropy", "2.000", "3.000", "", ""],
     ]
     assert wording.summary_table([]) == []
+
+
+def test_a_resumed_runs_summary_says_since_when(step_report: MakeReport) -> None:
+    """It has seen nothing before."""
+    table = wording.summary_table([step_report(8, reward__mean=0.5)], first_step=7)
+    assert table[0] == ["since step 7", "first", "last", "best", "at step"]
+
+
+def test_recorded_attempts_are_told_by_their_losses(step_report: MakeReport) -> None:
+    """What was recorded earns the same whatever is learnt: no rewards, and no best of what should fall."""
+    step = step_report(1, reward__mean=0.5, losses__dpo=0.75, dpo__accuracy=0.5)
+    evaluation = step_report(
+        1, "evaluation", evaluation__reward__mean=0.5, evaluation__losses__dpo=0.5, evaluation__dpo__accuracy=1.0
+    )
+    assert wording.step_line(step, 9, samples=False) == "step 1/9  dpo 0.750  pairs right 0.500  2.5 s"
+    assert wording.evaluation_title(evaluation, samples=False) == "evaluation after step 1  dpo 0.500  pairs right 1.000  2.5 s"
+    assert wording.summary_table([step, evaluation], samples=False)[1:] == [
+        ["losses/dpo", "0.750", "0.750", "", ""],
+        ["dpo/accuracy", "0.500", "0.500", "", ""],
+        ["evaluation/losses/dpo", "0.500", "0.500", "", ""],
+        ["evaluation/dpo/accuracy", "1.000", "1.000", "", ""],
+    ]
