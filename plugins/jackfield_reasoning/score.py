@@ -13,6 +13,7 @@ from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task, Verdict
 from jackfield_reasoning.arithmetic import TARGETS, score_expression
 from jackfield_reasoning.generators import EVALUATES, generator
+from jackfield_reasoning.sorting import score_sorted
 
 LONGEST = 10_000
 """Characters of an answer; scorers are not made for more."""
@@ -23,7 +24,8 @@ class ReasoningGymScore:
     """What the task's own scorer gives the last complete ``<answer>``, mostly 0 or 1; many give part of it to an answer that holds the
     right one among other text. No answer scores 0.
 
-    Answers to ``countdown`` and ``puzzle24`` are read here: 1 for the target reached exactly with just the given numbers, else 0.
+    Answers to ``countdown`` and ``puzzle24`` are read here: 1 for the target reached exactly with just the given numbers, else 0. So are
+    those to ``number_sorting``: 1 for exactly the given numbers in order, else 0.
     Tasks whose scorer would run the answer as Python are refused before the run; so are tasks of other data abstained from.
     """
 
@@ -54,6 +56,8 @@ class ReasoningGymScore:
         name, entry = puzzle["dataset"], puzzle["entry"]
         if name in TARGETS:
             return score_expression(answer, entry["metadata"]["numbers"], TARGETS[name](entry["metadata"]))
+        if name == "number_sorting":
+            return score_sorted(answer, entry["metadata"]["original_numbers"], entry["metadata"]["direction"])
         key = json.dumps([name, puzzle["config"]], sort_keys=True)
         if key not in self._scorers:
             self._scorers[key] = generator(name, puzzle["config"], seed=0, size=1)

@@ -1,4 +1,4 @@
-"""A stand-in for the package: one generator that counts, one with few questions, one that evaluates."""
+"""A stand-in for the package: one generator that counts, one that evaluates, one whose answer is wrong."""
 
 from __future__ import annotations
 
@@ -36,10 +36,20 @@ class Counting:
         return 1.0 if answer == entry["answer"] else 0.25 * (entry["answer"] in answer)
 
 
+class Fallacy(Counting):
+    """The one wrong answer of the real one that case V24 tells of."""
+
+    def __getitem__(self, item: int) -> dict[str, Any]:
+        premises = {"premise1": "All ants are dolphins", "premise2": "Some dolphins are not spiders"}
+        about = {**premises, "conclusion": "Some ants are not spiders", "is_valid": True}
+        return {"question": f"Does it follow? ({item})", "answer": "Yes", "metadata": about}
+
+
 @pytest.fixture
 def package(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = ModuleType("reasoning_gym")
     names = ("counting", "composite", "n_queens", "ransom_note", "gsm_symbolic")
-    module.factory = SimpleNamespace(DATASETS=dict.fromkeys(names, (Counting, Config)))  # type: ignore[attr-defined]
+    datasets = {**dict.fromkeys(names, (Counting, Config)), "syllogism": (Fallacy, Config)}
+    module.factory = SimpleNamespace(DATASETS=datasets)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "reasoning_gym", module)
     return module

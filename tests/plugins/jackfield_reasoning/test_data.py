@@ -50,6 +50,13 @@ def test_mistakes(keys: dict[str, object], message: str) -> None:
         ReasoningGym(**keys).tasks("test")  # type: ignore[arg-type]
 
 
+def test_wrong_answers_are_mended() -> None:
+    """V24: all ants are dolphins, some dolphins are not spiders; whether some ants are not is open. The reward knows."""
+    [task] = ReasoningGym(dataset="syllogism", num_test=1).tasks("test")
+    assert task.answers == ("No",)
+    assert task.extra["reasoning_gym"]["entry"]["answer"] == "No"
+
+
 def test_unsteady_generators_need_fixed_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A generator that draws from a set's order would ask other questions after a resume, so it is refused unless hashes are fixed."""
     monkeypatch.setattr(sys, "flags", SimpleNamespace(hash_randomization=1))

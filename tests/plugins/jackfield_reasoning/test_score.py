@@ -53,6 +53,18 @@ def test_countdown_is_read_here(task: Task) -> None:
     assert judged(countdown, "<answer>6 * 2</answer>").value == 0.0
 
 
+def test_sorting_is_read_here(task: Task) -> None:
+    """V22: not by the package's scorer, which lets numbers be off by 1."""
+    entry: dict[str, Any] = {
+        "question": "?",
+        "answer": "",
+        "metadata": {"original_numbers": ["3.5", "1.0"], "direction": "ascending"},
+    }
+    sorting = evolve(task, extra={"reasoning_gym": {"dataset": "number_sorting", "config": {}, "entry": entry}})
+    assert judged(sorting, "<answer>['1', '3.5']</answer>").value == 1.0
+    assert judged(sorting, "<answer>['1', '3.6']</answer>").value == 0.0
+
+
 def test_scorers_that_run_the_answer_are_refused() -> None:
     """Before the run, by name; and no verdict is given all the same."""
     task = ReasoningGym(dataset="n_queens", num_test=1).tasks("test")[0]
