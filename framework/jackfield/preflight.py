@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from jackfield.corridor import Corridor
 from jackfield.errors import DataError, Problem, UserError
+from jackfield.findings import Findings
 from jackfield.stages import Tokenizer
 from jackfield.types import Task
 from jackfield.words import counted
 
 log = logging.getLogger(__name__)
-_SHOWN = 20
 
 
 def playable_tasks(corridor: Corridor) -> tuple[Sequence[Task], Sequence[Task]]:
@@ -36,13 +36,15 @@ def _kept(corridor: Corridor, tasks: Sequence[Task], tokenizer: Tokenizer) -> Se
     problems = {task.id: problem for task in tasks for problem in _problems(corridor, task, tokenizer)}
     if not problems:
         return tasks
-    found = list(problems.values())
     if corridor.run.unplayable == "skip":
-        log.warning("%d of %d rows cannot be played and are left out, such as %s", len(found), len(tasks), found[0])
+        first = next(iter(problems.values()))
+        log.warning("%d of %d rows cannot be played and are left out, such as %s", len(problems), len(tasks), first)
         return [task for task in tasks if task.id not in problems]
-    more = [Problem("", "", f"… and {len(found) - _SHOWN} more rows")] if len(found) > _SHOWN else []
+    found = Findings()
+    for problem in problems.values():
+        found.add(problem, problem.message)
     advice = Problem("", "", 'mend the rows, or write unplayable = "skip" at the top of the recipe to leave them out')
-    raise DataError([*found[:_SHOWN], *more, advice])
+    raise DataError([*found.problems(), advice])
 
 
 def _problems(corridor: Corridor, task: Task, tokenizer: Tokenizer) -> Iterator[Problem]:

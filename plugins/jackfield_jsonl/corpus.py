@@ -10,8 +10,9 @@ from attrs import frozen
 
 from jackfield.component import option
 from jackfield.errors import DataError, Problem
+from jackfield.findings import Findings
 from jackfield.types import Passage
-from jackfield_jsonl.rows import BadRow, Findings, Row, kind, read_rows
+from jackfield_jsonl.rows import BadRow, Row, kind, read_rows
 
 
 @frozen(kw_only=True)
@@ -31,7 +32,7 @@ class JsonlCorpus:
                     raise BadRow("id", f"'{passage.id}' is the id of {other} too")
                 passages.append(passage)
             except BadRow as bad:
-                findings.add(row.place, bad)
+                findings.add(bad.at(row.place))
         findings.raise_any()
         return passages
 

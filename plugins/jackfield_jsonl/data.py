@@ -9,8 +9,9 @@ from attrs import frozen
 
 from jackfield.component import option
 from jackfield.errors import DataError, Problem
+from jackfield.findings import Findings
 from jackfield.types import Message, Task
-from jackfield_jsonl.rows import BadRow, Findings, Row, kind, read_rows
+from jackfield_jsonl.rows import BadRow, Row, kind, read_rows
 from jackfield_jsonl.shapes import ANSWERS, CHATS, PROMPTS, missing_answer, read_content
 
 
@@ -48,7 +49,7 @@ class Jsonl:
                     raise BadRow("id", f"'{row.keys['id']}' is the id of {other} too")
                 tasks.append(task)
             except BadRow as bad:
-                findings.add(row.place, bad)
+                findings.add(bad.at(row.place))
         findings.raise_any()
         return tasks
 

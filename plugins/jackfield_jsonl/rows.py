@@ -17,9 +17,7 @@ from typing import Any
 from attrs import frozen
 
 from jackfield.errors import DataError, Problem, nearest
-
-MOST_SHOWN = 20
-"""Problems written out; the rest are counted."""
+from jackfield.findings import Findings
 
 
 @frozen
@@ -40,25 +38,9 @@ class BadRow(Exception):
         super().__init__(message)
         self.subject, self.message = subject, message
 
-
-class Findings:
-    """Gathers what is wrong with a file's rows, to raise it all at once."""
-
-    def __init__(self) -> None:
-        self._problems: list[Problem] = []
-        self._count = 0
-
-    def add(self, place: str, bad: BadRow) -> None:
-        self._count += 1
-        if len(self._problems) < MOST_SHOWN:
-            self._problems.append(Problem(place, bad.subject, bad.message))
-
-    def raise_any(self) -> None:
-        """Raises DataError with the first problems and the number of the others."""
-        if more := self._count - len(self._problems):
-            self._problems.append(Problem("", "", f"… and {more} more"))
-        if self._problems:
-            raise DataError(self._problems)
+    def at(self, place: str) -> Problem:
+        """With the row's place."""
+        return Problem(place, self.subject, self.message)
 
 
 def read_rows(path: Path, findings: Findings) -> Iterator[Row]:
@@ -74,7 +56,7 @@ def read_rows(path: Path, findings: Findings) -> Iterator[Row]:
             keys = _parsed(content) if isinstance(content, bytes) else content
             yield Row(place, number, {key: value for key, value in keys.items() if value is not None})
         except BadRow as bad:
-            findings.add(place, bad)
+            findings.add(bad.at(place))
     if empty:
         raise DataError(Problem(str(path), "", "the file has no rows"))
 

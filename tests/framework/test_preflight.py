@@ -41,13 +41,13 @@ def corridor(folder: Path, *overrides: str) -> Any:
 
 
 def test_prompts_that_are_too_long_are_listed(tmp_path: Path) -> None:
-    """T13: each by file and line, with its length and the limit, and what to do."""
+    """T13: by file and line, with the first one's length and the limit, and what to do; those of one kind in one line."""
     with pytest.raises(DataError) as caught:
         playable_tasks(corridor(tmp_path))
-    first, second, advice = map(str, caught.value.problems)
-    assert "rows.jsonl:2" in first
-    assert "leaves no room in max_tokens = 200" in first
-    assert "rows.jsonl:4" in second
+    told, advice = map(str, caught.value.problems)
+    rows = tmp_path / "rows.jsonl"
+    assert told.startswith(f"{rows}:2: task ")
+    assert told.endswith(f" tokens leaves no room in max_tokens = 200 (and 1 more like it: {rows}:4)")
     assert 'unplayable = "skip"' in advice
 
 

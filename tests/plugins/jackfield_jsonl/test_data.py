@@ -71,12 +71,14 @@ def test_all_bad_rows_are_named_at_once(write: Write) -> None:
     assert "id: expected text or a whole number, found a list" in lines[3]
 
 
-def test_the_rest_of_many_bad_rows_is_counted(write: Write) -> None:
-    """Twenty are shown."""
+def test_many_bad_rows_of_one_kind_are_one_line(write: Write) -> None:
+    """With where the first of them stand."""
+    path = write(*[{"prompt": "Q"}] * 30)
     with pytest.raises(DataError) as raised:
-        Jsonl(train=write(*[{"prompt": "Q"}] * 30)).tasks("train")
-    assert len(raised.value.problems) == 21
-    assert str(raised.value).endswith("… and 10 more")
+        Jsonl(train=path).tasks("train")
+    (problem,) = raised.value.problems
+    assert problem.place == f"{path}:1"
+    assert problem.message.endswith(f" (and 29 more like it: {path}:2, {path}:3, {path}:4, …)")
 
 
 def test_prompts_alone_need_to_be_allowed(write: Write) -> None:

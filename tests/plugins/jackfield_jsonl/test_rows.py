@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from jackfield.errors import DataError
-from jackfield_jsonl.rows import BadRow, Findings, read_rows
+from jackfield.findings import Findings
+from jackfield_jsonl.rows import read_rows
 
 Write = Callable[..., Path]
 
@@ -105,17 +106,3 @@ def test_parquet_rows_are_numbered(write: Write, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pyarrow", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", reader)
     assert read(write(name="rows.parquet")) == [(1, {"a": 1}), (2, {"a": 2}), (3, {"a": 3})]
-
-
-def test_many_problems_are_counted() -> None:
-    """The first twenty are shown, the others are a number; none raises nothing."""
-    findings = Findings()
-    findings.raise_any()
-    for number in range(25):
-        findings.add(f"rows.jsonl:{number}", BadRow("answer", "is empty"))
-    with pytest.raises(DataError) as raised:
-        findings.raise_any()
-    lines = str(raised.value).splitlines()
-    assert lines[0] == "rows.jsonl:0: answer: is empty"
-    assert lines[20] == "… and 5 more"
-    assert len(lines) == 21
