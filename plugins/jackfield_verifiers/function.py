@@ -46,10 +46,17 @@ class Function:
     - a dict with ``score`` (or ``reward``) and, if you like, ``reason``, ``parsed`` and further numbers, which become metrics;
     - a ``jackfield.types.Verdict``.
 
-    Anything else, NaN, and an exception are an error of this rollout that names the function: never a score of 0.
+    Anything else, NaN, a score outside ``low`` … ``high``, and an exception are an error of this rollout that names the function: never
+    a score of 0.
     """
 
     function: Path = option(help='"package.module:name", or "./file.py:name" relative to this file', check=_named)
+    low: float | None = option(None, help="the lowest score it may give; unset: any")
+    high: float | None = option(None, help="the highest score it may give; unset: any")
+
+    def __attrs_post_init__(self) -> None:
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError(f"low: must be below high, found {self.low} and {self.high}")
 
     def check_recipe(self, corridor: Corridor) -> list[str]:  # noqa: ARG002
         """What is missing, without importing it."""
@@ -66,9 +73,15 @@ class Function:
         except Exception as error:
             return Verdict.error(f"{self._source} raised {type(error).__name__}: {error} ({_where(error)})")
         try:
-            return _verdict(given)
+            return self._in_range(_verdict(given))
         except ValueError as error:
             return Verdict.error(f"{self._source} gave {error}")
+
+    def _in_range(self, verdict: Verdict) -> Verdict:
+        low, high = (-np.inf if self.low is None else self.low), (np.inf if self.high is None else self.high)
+        if verdict.kind == "score" and not low <= verdict.value <= high:
+            raise ValueError(f"{verdict.value:g} as score; expected one from {low:g} to {high:g}")
+        return verdict
 
     @cached_property
     def _source(self) -> Source:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from jackfield.rollout import Players, play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine
@@ -48,6 +49,17 @@ def test_is_cut_off() -> None:
     assert rollout.finish.truncated
     assert "max_new_tokens = 3" in rollout.finish.detail
     assert rollout.completion == "fou"
+
+
+def test_a_prompt_that_leaves_no_room() -> None:
+    """D5, T13: told before the run, with its length as the template makes it; one that just fits is not, and without a limit none is."""
+    tokenizer, environment = CharTokenizer(), SingleTurn(max_new_tokens=9, template="Add: {question}", max_tokens=35)
+    assert len("[user]Add: 2+2\n[assistant]") + 9 == 35
+    assert environment.check_task(TASK, tokenizer) is None
+    assert evolve(environment, max_tokens=None).check_task(TASK, tokenizer) is None
+    assert evolve(environment, max_tokens=34).check_task(TASK, tokenizer) == (
+        "the prompt has 26 tokens, which leaves no room in max_tokens = 34 for max_new_tokens = 9"
+    )
 
 
 def test_template_and_system_message() -> None:

@@ -46,6 +46,34 @@ def test_verdicts(math: Math) -> None:
     assert judged(math, "1+" * 300 + "1", "601").reason == "601 characters are no final answer"
 
 
+@pytest.mark.parametrize(
+    ("case", "gold", "answer", "value"),
+    [
+        ("V1", "$\\frac{1}{2004!}$", "$\\frac{1}{2006!}$", 0.0),
+        ("V2", "$\\frac{1}{2^{99}}$", "$\\frac{1}{2^{98}}$", 0.0),
+        ("V4", "$1, 2, \\ldots, n$", "$1, 3, 5, \\ldots, 2n-1$", None),
+        ("V7, policy: a percentage is its value", "$28\\%$", "28", 0.0),
+        ("V8", "$28\\%$", "28 percent", 1.0),
+        ("V9", "$2x+4y-3=0$", "$y=-\\frac{1}{2}x+\\frac{3}{4}$", 1.0),
+        ("V10", "$0<x<12.5$", "$(0,12.5)$", 1.0),
+        ("V11, policy: as upstream", "$(0,12.5)$", "$0<x<12.5$", 0.0),
+        ("V13", "$\\text{13}$", "$13$", 1.0),
+        ("V15", "$10-2\\sqrt{5}$", "10 - 2√5", 1.0),
+        ("V18", "115,000", "115000", 1.0),
+        ("V18", "1234", "12,34", 0.0),
+        ("V21, policy: no renaming", "$Y(x)=-x+C+\\frac{D}{x}$", "$Y(x)=A+\\frac{B}{x}-x$", 0.0),
+        ("V25, policy: exact", "$\\sqrt{2}$", "1.41421356", 0.0),
+        ("V26, policy: exact", "$0.1$", "0.10000001", 0.0),
+    ],
+)
+def test_the_cases_by_the_whole_reward(math: Math, case: str, gold: str, answer: str, value: float | None) -> None:
+    """Out of the completion, in the process that compares; None: the gold answer cannot be read, which check time tells."""
+    verdict = judged(math, answer, gold)
+    assert (verdict.value if verdict.kind == "score" else None) == value, case
+    told = math.check_task(Task(id="t", prompt=(), answers=(gold,)), CharTokenizer())
+    assert (told is None) == (value is not None)
+
+
 def test_unusable_gold(math: Math) -> None:
     """X8: a gold answer that is empty or does not parse is abstained from and told at check time, with what it says."""
     assert judged(math, "2", "") == Verdict.abstain("the gold answer is missing or empty in math.jsonl:3")

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from jackfield.errors import UserError
 from jackfield.testing.contracts import check_reward
@@ -77,6 +78,17 @@ def test_anything_else_is_an_error(write: Write, returned: str, told: str) -> No
     assert verdict.kind == "error"
     assert verdict.reason.startswith("mine.py:score gave ")
     assert told in verdict.reason
+
+
+def test_a_score_out_of_range_is_an_error(write: Write) -> None:
+    """R3: where the recipe says how low and how high scores go, one beyond is told with its function, and is no score."""
+    reward = evolve(write("def score(completion): return {'score': float(completion), 'fmt': -1}"), low=0.0, high=1.0)
+    assert [judged(reward, text).value for text in ("0", "0.5", "1")] == [0.0, 0.5, 1.0]
+    assert judged(reward, "-0.5") == Verdict.error("mine.py:score gave -0.5 as score; expected one from 0 to 1")
+    assert judged(evolve(reward, low=None), "1.5").reason.endswith("expected one from -inf to 1")
+    assert judged(evolve(write("def score(): return None"), low=0.5)).kind == "abstain"
+    with pytest.raises(ValueError, match="low: must be below high"):
+        evolve(reward, low=1.0)
 
 
 def test_exceptions(write: Write) -> None:
