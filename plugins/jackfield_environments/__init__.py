@@ -10,6 +10,11 @@ from jackfield.hookspecs import Register
 def jackfield_environments(register: Register) -> None:
     register("single_turn", "jackfield_environments.single_turn:SingleTurn", "One prompt, one answer.")
     register(
+        "retrieve_then_read",
+        "jackfield_environments.retrieve_then_read:RetrieveThenRead",
+        "Retrieval-augmented generation: what a search for the question finds is read before the one answer.",
+    )
+    register(
         "tagged_tools",
         "jackfield_environments.tagged_tools:TaggedTools",
         "Search-R1's protocol: <search>…</search> is followed by <information>…</information>, until <answer>…</answer>.",

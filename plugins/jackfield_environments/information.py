@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from jackfield.stages import Tokenizer
-from jackfield.types import IntArray
+from jackfield.types import IntArray, Observation
 
 
 @frozen(kw_only=True, eq=False)
@@ -21,6 +21,13 @@ class Block:
     text: str
     tokens: IntArray
     cut: bool
+
+
+def readable(observation: Observation) -> tuple[str, ...]:
+    """What the policy reads: the parts, or why there are none."""
+    if observation.failure is not None:
+        return (f"The call failed: {observation.failure}",)
+    return observation.parts or ("Nothing was found.",)
 
 
 def information_block(parts: Sequence[str], tag: str, budget: int, tokenizer: Tokenizer) -> Block | None:

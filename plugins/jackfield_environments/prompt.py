@@ -1,15 +1,18 @@
-"""How a task becomes a prompt: the recipe's template around the question, a system message before it."""
+"""How a task becomes a prompt: the recipe's template around the question, a system message and worked examples before it."""
 
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from attrs import evolve
 
 from jackfield.errors import DataError, Problem
 from jackfield.types import Message, Task
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def holds_placeholder(name: str, *optional: str) -> Callable[[Any], str | None]:
@@ -44,16 +47,32 @@ def prompt_problem(task: Task, system: str) -> str | None:
     return None
 
 
-def prompt_messages(task: Task, template: str, system: str) -> list[Message]:
-    """The task's messages with its question (the last user message) put into ``template``, ``system`` in front if there is one.
+def prompt_messages(
+    task: Task, template: str, system: str, examples: Mapping[str, str] = NOTHING, information: Mapping[str, str] = NOTHING
+) -> list[Message]:
+    """The task's messages with its question (the last user message) put into ``template``. In front of them ``system``, if there is one,
+    and ``examples`` (question → answer) as earlier turns of the conversation, their questions put into ``template`` as well.
 
-    ``template="{question}"`` leaves the messages as they are: for rows that carry a full prompt.
+    ``template="{question}"`` leaves the messages as they are: for rows that carry a full prompt. ``information`` (question → what was
+    found for it) is for templates with that placeholder.
     Raises DataError for a task that ``prompt_problem`` finds something wrong with.
     """
     problem = prompt_problem(task, system)
     if problem is not None:
         raise DataError(Problem(task.origin or task.id, "prompt", problem))
+
+    def ask(question: str) -> str:
+        return template.format(question=question, information=information.get(question, ""))
+
     messages = list(task.prompt)
     last_user = max(i for i, m in enumerate(messages) if m.role == "user")
-    messages[last_user] = evolve(messages[last_user], content=template.format(question=task.question))
-    return [Message(role="system", content=system), *messages] if system else messages
+    messages[last_user] = evolve(messages[last_user], content=ask(task.question))
+    if system:
+        messages.insert(0, Message(role="system", content=system))
+    start = next(i for i, m in enumerate(messages) if m.role != "system")
+    shown = [
+        Message(role=role, content=text)
+        for question, answer in examples.items()
+        for role, text in (("user", ask(question)), ("assistant", answer))
+    ]
+    return [*messages[:start], *shown, *messages[start:]]

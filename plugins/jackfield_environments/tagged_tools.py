@@ -10,9 +10,9 @@ from attrs import Factory, field, frozen
 from jackfield.component import at_least, option
 from jackfield.rollout import Episode
 from jackfield.stages import Tokenizer, Turn
-from jackfield.types import Observation, Rollout, Task
+from jackfield.types import Rollout, Task
 from jackfield_environments.action import Action, NoAction, one_of, read_action
-from jackfield_environments.information import information_block
+from jackfield_environments.information import information_block, readable
 from jackfield_environments.prompt import holds_placeholder, prompt_messages, prompt_problem
 
 TEMPLATE = """\
@@ -174,7 +174,7 @@ class _Play:
             return self.out_of_room(f"{tool} was called, and what it gives does not fit")
         observation = await episode.call(tool, action.content)
         budget = min(environment.max_observation_tokens, self.room - 1)
-        block = information_block(_readable(observation), environment.observation_tag, budget, episode.tokenizer)
+        block = information_block(readable(observation), environment.observation_tag, budget, episode.tokenizer)
         if block is None:
             return self.out_of_room(f"what {tool} gave does not fit into {budget} tokens")
         episode.count("observations_cut", block.cut)
@@ -198,10 +198,3 @@ class _Play:
         return self.episode.finish(
             "turns", f"no <{self.environment.answer_tag}> within {self.environment.max_turns + 1} turns: {why}"
         )
-
-
-def _readable(observation: Observation) -> tuple[str, ...]:
-    """What the policy reads: the parts, or why there are none."""
-    if observation.failure is not None:
-        return (f"The call failed: {observation.failure}",)
-    return observation.parts or ("Nothing was found.",)

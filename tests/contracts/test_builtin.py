@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 POINTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"][GROUP]
 
 KEYS: Mapping[str, Mapping[str, Any]] = {
+    "environments.retrieve_then_read": {"max_new_tokens": 64},
     "environments.single_turn": {"max_new_tokens": 64},
     "penalties.kl": {"coefficient": 0.1},
     "rewards.function": {"function": Path(__file__).with_name("says_paris.py:score")},

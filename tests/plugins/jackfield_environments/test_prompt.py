@@ -29,6 +29,23 @@ def test_only_the_last_user_message_is_the_question() -> None:
     ]  # fmt: skip
 
 
+def test_examples_stand_before_the_conversation() -> None:
+    """After any system message, the row's own or the recipe's, and before what was said earlier; only questions go into the template."""
+    row = (Message(role="user", content="hi"), Message(role="assistant", content="yes?"), Message(role="user", content="2+2"))
+    said = ["Q: 1+1", "{2}", "hi", "yes?", "Q: 2+2"]
+    own = Task(id="t", prompt=(Message(role="system", content="s"), *row))
+    for task, system in ((own, ""), (Task(id="t", prompt=row), "s")):
+        messages = prompt_messages(task, "Q: {question}", system, {"1+1": "{2}"})
+        assert [m.content for m in messages] == ["s", *said]
+        assert [m.role for m in messages] == ["system", "user", "assistant", "user", "assistant", "user"]
+
+
+def test_information_stands_with_its_question() -> None:
+    """What was found for a question goes where that question goes; braces in it are text."""
+    messages = prompt_messages(ROW, "{information}|{question}", "", {"a": "b"}, {"a": "found {a}", "What is {x}?": "found"})
+    assert [m.content for m in messages] == ["found {a}|a", "b", "found|What is {x}?"]
+
+
 def test_two_system_messages_are_refused() -> None:
     """T19: a system message of the recipe never silently loses against the row's, nor is it merged; the row is named."""
     row = Task(id="t", prompt=(Message(role="system", content="s"), *ROW.prompt), origin="train.jsonl:3")

@@ -68,6 +68,14 @@ def test_template_and_system_message() -> None:
     assert rollout.segments[0].text == "[system]brief\n[user]Add: 2+2\n[assistant]"
 
 
+def test_examples_are_earlier_turns() -> None:
+    """Worked examples are the task's, none of them the policy's."""
+    rollout = roll(SingleTurn(max_new_tokens=9, template="Add: {question}", system="brief", examples={"1+1": "2", "3+3": "6"}), "4")
+    prompt = "[system]brief\n[user]Add: 1+1\n[assistant]2\n[user]Add: 3+3\n[assistant]6\n[user]Add: 2+2\n[assistant]"
+    assert [(s.writer, s.text) for s in rollout.segments] == [("task", prompt), ("policy", "4")]
+    assert rollout.policy_mask.tolist() == [False] * len(prompt) + [True] * 2
+
+
 @pytest.mark.parametrize(("key", "value"), [("template", "no place"), ("max_new_tokens", 0)])
 def test_bad_keys_are_refused(key: str, value: object) -> None:
     """Values that cannot work are refused when the component is made, naming the key."""
