@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 
 
 @hookimpl
+def jackfield_data(register: Register) -> None:
+    register("gold_answers", "jackfield_sft.gold_answers:GoldAnswers", "Other data's gold answers as recorded attempts, for SFT.")
+
+
+@hookimpl
 def jackfield_engines(register: Register) -> None:
     register("recorded", "jackfield_sft.recorded:Recorded", "Plays the answers recorded in the data instead of sampling.")
 
