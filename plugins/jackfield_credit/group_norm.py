@@ -22,7 +22,8 @@ class GroupNorm:
     """GRPO's group-relative advantage: (R − mean) / (std + ε), the same on every token of a rollout.
 
     R is a rollout's total reward, penalties on its tokens included. The standard deviation is the sample one (n − 1), as in
-    Search-R1 and its relatives. A group whose members all have the same reward gets exactly 0, whatever rounding says.
+    Search-R1 and its relatives. A group whose members all have the same reward gets exactly 0, whatever rounding says; losses that look
+    at no advantage (``kl``, ``entropy``) still move by it, unless the filter ``informative`` leaves it out.
 
     Sources: DeepSeekMath (Shao et al. 2024, arXiv 2402.03300, section 4.1.2, outcome supervision); Understanding R1-Zero-Like
     Training (Liu et al. 2025, arXiv 2503.20783, "Dr. GRPO") for ``scale_by_std = false``: dividing by the standard deviation
