@@ -6,7 +6,8 @@ from attrs import frozen
 
 from jackfield.component import at_least, option
 from jackfield.rollout import Episode
-from jackfield.types import Rollout
+from jackfield.stages import Tokenizer
+from jackfield.types import Rollout, Task
 from jackfield_environments.information import information_block, readable
 from jackfield_environments.prompt import holds_placeholder, prompt_messages
 from jackfield_environments.single_turn import SingleTurn
@@ -43,6 +44,10 @@ class RetrieveThenRead(SingleTurn):
     def requires_tools(self) -> tuple[str, ...]:
         """Names of the tools a recipe must list."""
         return (self.tool,)
+
+    def longest_prompt(self, task: Task, tokenizer: Tokenizer) -> int:
+        """Where as much is found for every question as may be shown."""
+        return super().longest_prompt(task, tokenizer) + (len(self.examples) + 1) * self.max_observation_tokens
 
     async def play(self, episode: Episode) -> Rollout:
         episode.count(f"{self.tool}_failures", 0)

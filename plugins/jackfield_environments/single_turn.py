@@ -45,10 +45,14 @@ class SingleTurn:
         problem = prompt_problem(task, self.system)
         if problem is not None or self.max_tokens is None:
             return problem
-        length = len(tokenizer.chat(prompt_messages(task, self.template, self.system)))
+        length = self.longest_prompt(task, tokenizer)
         if length + self.max_new_tokens <= self.max_tokens:
             return None
         return f"the prompt has {length} tokens, which leaves no room in max_tokens = {self.max_tokens} for max_new_tokens = {self.max_new_tokens}"
+
+    def longest_prompt(self, task: Task, tokenizer: Tokenizer) -> int:
+        """Tokens that the prompt may have."""
+        return len(tokenizer.chat(prompt_messages(task, self.template, self.system, self.examples)))
 
     async def play(self, episode: Episode) -> Rollout:
         episode.start(prompt_messages(episode.task, self.template, self.system, self.examples))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 
 from jackfield.rollout import Players, play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine
@@ -77,6 +77,20 @@ def test_what_does_not_fit_is_cut_and_tags_close() -> None:
         rollout, _ = roll(cutting)
         assert rollout.segments[0].text == f"[user]{shown}Capital of Peru?\n[assistant]"
         assert rollout.counters["observations_cut"] == 1
+
+
+def test_a_prompt_that_may_leave_no_room() -> None:
+    """Told before the run, when nobody knows yet what will be found: every question, the examples' too, may fill its budget."""
+    bare = "[user] Capital of Cuba?\n[assistant]Havana\n[user] Capital of Peru?\n[assistant]"
+    room = RetrieveThenRead(
+        template="{information} {question}",
+        examples={"Capital of Cuba?": "Havana"},
+        max_observation_tokens=70,
+        max_new_tokens=9,
+        max_tokens=len(bare) + 2 * 70 + 9,
+    )
+    assert room.check_task(TASK, CharTokenizer()) is None
+    assert evolve(room, max_new_tokens=10).check_task(TASK, CharTokenizer()) is not None
 
 
 def test_a_failed_search_is_read_and_counted() -> None:

@@ -60,6 +60,9 @@ def test_a_prompt_that_leaves_no_room() -> None:
     assert evolve(environment, max_tokens=34).check_task(TASK, tokenizer) == (
         "the prompt has 26 tokens, which leaves no room in max_tokens = 34 for max_new_tokens = 9"
     )
+    shown = evolve(environment, max_tokens=35 + len("[user]Add: 1+1\n[assistant]2\n"), examples={"1+1": "2"})
+    assert shown.check_task(TASK, tokenizer) is None
+    assert evolve(shown, examples={"1+1": "22"}).check_task(TASK, tokenizer) is not None
 
 
 def test_template_and_system_message() -> None:
