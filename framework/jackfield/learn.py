@@ -1,6 +1,6 @@
 """The last stage: credited rollouts become optimizer updates. The only place that divides a loss or calls backward.
 
-Axes: N policy tokens of a micro-batch, R rollouts of a micro-batch, G groups of a micro-batch.
+Axes: N policy tokens of a micro-batch, S turns of the policy, R rollouts of a micro-batch, G groups of a micro-batch.
 """
 
 from __future__ import annotations
@@ -135,6 +135,7 @@ class Learner:
         if first_pass and self._reads_policy:
             _policy_metrics(means, [r for bundle in bundles for r in bundle], batch, first_update=first_update)
         units = {"token": len(batch.rollout_N), "rollout": batch.num_rollouts, "group": batch.num_groups}
+        units["turn"] = sum(len(pack.turn_ends(r)) for bundle in bundles for r in bundle)
         terms = []
         for named in self._losses:
             found = named.part.terms(batch)
@@ -154,22 +155,24 @@ class Learner:
         import torch
 
         rollouts = [r for bundle in bundles for r in bundle]
-        to_the_end = self._reads("score")
-        rows = pack.rows(rollouts, to_the_end=to_the_end)
+        added = pack.turn_ends_and_the_end if self._reads("score") else None
+        rows = pack.rows(rollouts, added)
         hidden = policy_hidden(self.policy, self.critic, rows, logp=self._reads_policy)
         row, column, target = (x.to(hidden.device) for x in (rows.row_N, rows.column_N, rows.target_N))
         values = None if self.critic is None else self.critic.values(rows.ids_BT, rows.positions_BT, row, column, hidden)
-        score = None
-        if to_the_end:
-            inside, ends = pack.split_ends(rollouts)
-            inside, ends = inside.to(hidden.device), ends.to(hidden.device)
+        turn_end = pack.turn_positions(rollouts).to(hidden.device)
+        score = turn_score = None
+        if added is not None:
+            inside, after = (where.to(hidden.device) for where in pack.split_added(rollouts, added))
             assert values is not None
-            values, score = values[inside], values[ends]
+            is_end = row[after].diff(append=row.new_tensor([-1])) != 0  # a rollout's end comes after its turns'
+            values, score, turn_score = values[inside], values[after][is_end], values[after][~is_end]
             hidden, row, target = hidden[inside], row[inside], target[inside]
         if self._reads_policy:
             logp, entropy = token_logp(self.policy, hidden, target, temperature=self.temperature, chunk=self.settings.logits_chunk)
         else:
-            logp = entropy = torch.full((len(target),), torch.nan, device=hidden.device)
+            dtype = hidden.dtype if values is None else values.dtype
+            logp = entropy = torch.full((len(target),), torch.nan, dtype=dtype, device=hidden.device)
 
         def gathered(name: str) -> torch.Tensor | None:
             arrays = [getattr(r, name) for r in rollouts]
@@ -190,7 +193,9 @@ class Learner:
             value_N=values,
             old_value_N=gathered("value"),
             return_N=gathered("returns"),
+            turn_end_S=turn_end,
             score_R=score,
+            turn_score_S=turn_score,
         )
 
     def _step(self, means: Means) -> None:
@@ -223,8 +228,8 @@ class Weights:
     fixed_length   1                        rollouts × fixed_length
     =============  =======================  =============================
 
-    A loss over rollouts counts every rollout once and is divided by the rollouts, one over groups by the groups. What a loss does
-    not count (its ``counts``) has weight 0 and is not in its divisor.
+    A loss over turns counts every turn of the policy once and is divided by the turns, one over rollouts by the rollouts, one over
+    groups by the groups. What a loss does not count (its ``counts``) has weight 0 and is not in its divisor.
     """
 
     def __init__(self, bundles: Sequence[Bundle], settings: Learn) -> None:
@@ -243,13 +248,18 @@ class Weights:
         if loss.unit == "token":
             lengths = np.array([r.num_policy_tokens for r in rollouts])
             weight = np.repeat(weight / lengths if self._aggregation == "sequence_mean" else weight, lengths)
+        if loss.unit == "turn":
+            weight = np.repeat(weight, [len(pack.turn_ends(r)) for r in rollouts])
         return torch.from_numpy(weight).to(term)
 
     def total(self, loss: Loss) -> float:
         """The divisor; 1 if nothing counts."""
         if loss.unit == "group":
             return len(self._bundles)
-        lengths = [r.num_policy_tokens for bundle in self._bundles for r in bundle if _counts(loss, r)]
+        counted = [r for bundle in self._bundles for r in bundle if _counts(loss, r)]
+        if loss.unit == "turn":
+            return sum(len(pack.turn_ends(r)) for r in counted) or 1
+        lengths = [r.num_policy_tokens for r in counted]
         if loss.unit == "rollout" or self._aggregation == "sequence_mean":
             return len(lengths) or 1
         return (sum(lengths) if self._aggregation == "token_mean" else len(lengths) * self._fixed_length) or 1

@@ -108,7 +108,7 @@ class Passes:
         import torch
 
         with torch.no_grad():
-            rows = pack.rows(rollouts, to_the_end="value" in self.needs)
+            rows = pack.rows(rollouts, pack.the_end if "value" in self.needs else None)
             found: list[dict[str, object]] = [{} for _ in rollouts]
             if self.needs & {"old_logp", "value"}:
                 hidden = policy_hidden(self.policy, self.critic, rows, logp="old_logp" in self.needs)
@@ -127,7 +127,7 @@ class Passes:
 
     def _store(self, found: list[dict[str, object]], name: str, rollouts: Sequence[Rollout], values: torch.Tensor) -> None:
         if "value" in self.needs:  # one more position a row, its end
-            values = values[pack.split_ends(rollouts)[0].to(values.device)]
+            values = values[pack.split_added(rollouts, pack.the_end)[0].to(values.device)]
         for slot, array in zip(found, pack.scatter(rollouts, values), strict=True):
             slot[name] = array
 
@@ -136,7 +136,7 @@ class Passes:
     ) -> None:
         assert self.critic is not None
         values = self.critic.values(rows.ids_BT, rows.positions_BT, rows.row_N, rows.column_N, hidden)
-        inside, ends = (where.to(values.device) for where in pack.split_ends(rollouts))
+        inside, ends = (where.to(values.device) for where in pack.split_added(rollouts, pack.the_end))
         for slot, array, end in zip(found, pack.scatter(rollouts, values[inside]), values[ends].tolist(), strict=True):
             slot["value"] = array
             slot["bootstrap_value"] = end

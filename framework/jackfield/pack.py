@@ -5,16 +5,19 @@ Axes: B rows, T tokens of a row, N policy tokens of the rows (flat, row by row),
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import frozen
 
-from jackfield.types import FloatArray, Rollout
+from jackfield.types import FloatArray, IntArray, Rollout
 
 if TYPE_CHECKING:
     import torch
+
+Added = Callable[[Rollout], IntArray]
+"""Tokens of a rollout, in order, after which something is read too: the last of them is the rollout's."""
 
 
 @frozen(kw_only=True, eq=False)
@@ -51,6 +54,21 @@ def plan(lengths: Sequence[Sequence[int]], tokens: int) -> list[list[int]]:
     return batches
 
 
+def the_end(rollout: Rollout) -> IntArray:
+    """[1] the last token, whoever wrote it."""
+    return np.array([len(rollout.tokens) - 1])
+
+
+def turn_ends(rollout: Rollout) -> IntArray:
+    """[S] the last token of every turn that the policy is trained on."""
+    return rollout.turn_ends[rollout.policy_mask[rollout.turn_ends]]
+
+
+def turn_ends_and_the_end(rollout: Rollout) -> IntArray:
+    """[S + 1] both; where the policy has the last word, its last token stands here twice."""
+    return np.concatenate([turn_ends(rollout), the_end(rollout)])
+
+
 def row_length(rollout: Rollout, *, to_the_end: bool = False) -> int:
     """Tokens that must be computed for a rollout: up to what predicts its last policy token, or all of them."""
     if to_the_end:
@@ -59,23 +77,24 @@ def row_length(rollout: Rollout, *, to_the_end: bool = False) -> int:
     return int(columns[-1]) if len(columns) else 0
 
 
-def rows(rollouts: Sequence[Rollout], *, to_the_end: bool = False) -> Rows:
+def rows(rollouts: Sequence[Rollout], added: Added | None = None) -> Rows:
     """The rollouts as padded rows. Padding is zeros on the right, which causal attention cannot see; no mask is made from ids.
 
-    ``to_the_end`` keeps whole rollouts and adds, after each row's policy positions, its last token as one more position
-    (with target 0): where a critic reads the value after the end.
+    With ``added`` rollouts are kept whole, and after each row's policy positions come those of the added tokens (with target 0):
+    where a critic reads the value after a token.
     """
     import torch
 
-    lengths = [row_length(r, to_the_end=to_the_end) for r in rollouts]
+    lengths = [row_length(r, to_the_end=added is not None) for r in rollouts]
     ids = np.zeros((len(rollouts), max([1, *lengths])), np.int64)
     row, column, target = [], [], []
     for index, (rollout, length) in enumerate(zip(rollouts, lengths, strict=True)):
         ids[index, :length] = rollout.tokens[:length]
         written = np.flatnonzero(rollout.policy_mask)
         columns, targets = written - 1, rollout.tokens[written]
-        if to_the_end:
-            columns, targets = np.append(columns, len(rollout.tokens) - 1), np.append(targets, 0)
+        if added is not None:
+            further = added(rollout)
+            columns, targets = np.append(columns, further), np.append(targets, np.zeros_like(further))
         row.append(np.full(len(columns), index, np.int64))
         column.append(columns)
         target.append(targets)
@@ -89,14 +108,22 @@ def rows(rollouts: Sequence[Rollout], *, to_the_end: bool = False) -> Rows:
     )
 
 
-def split_ends(rollouts: Sequence[Rollout]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Where, among the positions of ``rows(…, to_the_end=True)``, the policy's tokens are [N] (as a mask) and the rows' ends [B]."""
+def split_added(rollouts: Sequence[Rollout], added: Added) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where, among the positions of ``rows(…, added)``, the policy's tokens are [N] and the added ones, both as masks."""
     import torch
 
-    ends = torch.tensor(np.cumsum([r.num_policy_tokens + 1 for r in rollouts]) - 1)
-    inside = torch.ones(sum(r.num_policy_tokens + 1 for r in rollouts), dtype=torch.bool)
-    inside[ends] = False
-    return inside, ends
+    counts = np.array([(r.num_policy_tokens, len(added(r))) for r in rollouts]).reshape(-1)
+    inside = torch.from_numpy(np.repeat(np.tile([True, False], len(rollouts)), counts))
+    return inside, ~inside
+
+
+def turn_positions(rollouts: Sequence[Rollout]) -> torch.Tensor:
+    """[S] index of every turn's last token among the policy's tokens of all rollouts."""
+    import torch
+
+    before = np.cumsum([0, *(r.num_policy_tokens for r in rollouts)])
+    found = [start + np.cumsum(r.policy_mask)[turn_ends(r)] - 1 for start, r in zip(before, rollouts, strict=False)]
+    return torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *found]))
 
 
 def gather(rollouts: Sequence[Rollout], arrays: Iterable[FloatArray], dtype: torch.dtype) -> torch.Tensor:

@@ -25,8 +25,8 @@ filters, advantages, penalties, losses      ``after_step(metrics)``, called with
                                             ``restore(state)``, for checkpoints
 ==========================================  ==============================================================================
 
-Axes: B rows, T tokens of a row, N policy tokens of a micro-batch (flat), R rollouts of a micro-batch, L tokens of one rollout,
-H hidden size, V vocabulary. Log-probabilities are natural logarithms (nats).
+Axes: B rows, T tokens of a row, N policy tokens of a micro-batch (flat), S turns of the policy and R rollouts of a micro-batch, L tokens
+of one rollout, H hidden size, V vocabulary. Log-probabilities are natural logarithms (nats).
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 NEEDS = frozenset({"old_logp", "ref_logp", "value", "returns", "score"})
 """What a component may ask for. ``old_logp``: the policy's log-probs before this step's first update. ``ref_logp``: a frozen reference.
-``value``: a critic. ``returns``: an advantage estimator that gives the critic's targets. ``score``: a critic, read once a rollout, at
-its last token (only losses may ask for it)."""
+``value``: a critic. ``returns``: an advantage estimator that gives the critic's targets. ``score``: a critic, read after the last token of
+every turn and of every rollout (only losses may ask for it)."""
 CRITIC = frozenset({"value", "score"})
 """What a critic is held for."""
 
@@ -397,8 +397,12 @@ class LossBatch:
     """Of the current critic, with gradient."""
     old_value_N: torch.Tensor | None = None
     return_N: torch.Tensor | None = None
+    turn_end_S: torch.Tensor | None = None
+    """Index among the N of the last token of every turn of the policy."""
     score_R: torch.Tensor | None = None
-    """Of the current critic at every rollout's last token, with gradient."""
+    """Of the current critic after every rollout's last token, with gradient."""
+    turn_score_S: torch.Tensor | None = None
+    """Of the current critic after the last token of every turn, with gradient. (``value_N`` there is before that token.)"""
 
     def sum_by_rollout(self, values_N: torch.Tensor) -> torch.Tensor:
         """[R] sums over every rollout's policy tokens."""
@@ -420,9 +424,9 @@ class LossTerms:
     """What a loss gives back: one term a unit, undivided. The core weighs, sums and divides once per optimizer step."""
 
     term: torch.Tensor
-    """[N] if the loss's ``unit`` is "token", [R] if "rollout", [G] if "group". Minimised."""
+    """[N] if the loss's ``unit`` is "token", [S] if "turn", [R] if "rollout", [G] if "group". Minimised."""
     metrics: Mapping[str, torch.Tensor] = field(factory=dict)
-    """Name → one detached value a unit ([N], [R], [G] or any length): reported as the mean over all of them in the step."""
+    """Name → one detached value a unit ([N], [S], [R], [G] or any length): reported as the mean over all of them in the step."""
 
 
 class Loss(Protocol):
@@ -433,11 +437,11 @@ class Loss(Protocol):
     - ``silent_without_advantage = True``: its term and gradient are 0 wherever the advantage is 0. If every loss of the recipe says
       so, rollouts (with unit "group": groups) without any are not computed; they still count in the divisor.
     - ``reads_policy = False``: it looks at no log-prob or entropy. If every loss says so, none is computed.
-    - ``counts(rollout) -> bool``: False leaves a rollout out of this loss's sum and divisor. Units "token" and "rollout" only.
+    - ``counts(rollout) -> bool``: False leaves a rollout out of this loss's sum and divisor. Not with unit "group".
     """
 
     @property
-    def unit(self) -> Literal["token", "rollout", "group"]:
+    def unit(self) -> Literal["token", "turn", "rollout", "group"]:
         """What ``terms`` has one of. With "group", whole groups meet in a micro-batch."""
         ...
 

@@ -84,6 +84,21 @@ class Ranked:
 
 
 @frozen
+class Stepwise:
+    """The squared error of the critic's scores of turns: the shape of a process reward model's loss."""
+
+    unit = "turn"
+    needs = frozenset({"score", "returns"})
+    reads_policy = False
+
+    def terms(self, batch: LossBatch) -> LossTerms:
+        assert batch.turn_score_S is not None
+        assert batch.return_N is not None
+        error = batch.turn_score_S - batch.return_N[batch.turn_end_S]
+        return LossTerms(term=error.square(), metrics={"error": error.detach()})
+
+
+@frozen
 class ChosenOnly:
     """Cross entropy of the rollouts whose advantage is positive."""
 
@@ -93,7 +108,12 @@ class ChosenOnly:
         return bool(rollout.advantage[rollout.policy_mask][0] > 0)
 
     def terms(self, batch: LossBatch) -> LossTerms:
-        return LossTerms(term=-(batch.logp_N if self.unit == "token" else batch.sum_by_rollout(batch.logp_N)))
+        by_unit = {
+            "token": lambda: batch.logp_N,
+            "turn": lambda: batch.logp_N[batch.turn_end_S],
+            "rollout": lambda: batch.sum_by_rollout(batch.logp_N),
+        }
+        return LossTerms(term=-by_unit[self.unit]())
 
 
 def pairs() -> list[Group[Credited]]:
@@ -140,7 +160,7 @@ def learnt_from(
     return torch.cat([p.detach().flatten() for p in parameters]), metrics
 
 
-@pytest.mark.parametrize("loss", [PolicyGradient(), Everything(), PerRollout()])
+@pytest.mark.parametrize("loss", [PolicyGradient(), Everything(), PerRollout(), Stepwise()])
 @pytest.mark.parametrize("aggregation", ["token_mean", "sequence_mean", "fixed_length"])
 def test_any_split_padding_and_order_gives_the_same_update(loss: Any, aggregation: str) -> None:
     """One row at a time, all at once, small chunks, another row order: the same parameters to 1e-12."""
@@ -358,6 +378,52 @@ def test_a_score_is_the_value_of_the_last_token() -> None:
         torch.testing.assert_close(own, values, rtol=1e-12, atol=1e-12)
 
 
+def states_of(rollout: Credited) -> torch.Tensor:
+    """[L] the critic's value of the state after every token, of the rollout computed alone."""
+    policy, critic = TinyModel.new(), TinyCritic()
+    critic.start(policy, seed=1)
+    nothing = torch.zeros(0)
+    ids = torch.from_numpy(rollout.tokens)[None]
+    return critic.values(nothing, nothing, nothing, nothing, policy.hidden(ids, torch.arange(ids.shape[1])[None])[0])
+
+
+def test_the_score_of_a_turn_is_the_value_after_its_last_token() -> None:
+    """Not the value before it, which has not seen how the turn ends; and where an observation follows, the value before that."""
+    pieces = [("task", [1]), ("policy", [2, 3]), ("policy", [4, 5]), ("environment", [6]), ("policy", [7]), ("environment", [8])]
+    given = [credited_rollout(pieces), *rollouts()]  # type: ignore[arg-type]
+    seen: list[LossBatch] = []
+
+    @frozen
+    class Looking(Stepwise):
+        def terms(self, batch: LossBatch) -> LossTerms:
+            seen.append(batch)
+            return super().terms(batch)
+
+    updated(given, Looking(), critic=True)
+    [batch] = seen
+    assert batch.turn_score_S is not None
+    assert batch.score_R is not None
+    assert batch.value_N is not None
+    assert batch.turn_end_S is not None
+    order = pack.plan([[len(r.tokens)] for r in given], 4096)[0]
+    expected = [(states_of(given[i]), given[i]) for i in order]
+    ends = [(values, end) for values, r in expected for end in r.turn_ends]
+    torch.testing.assert_close(batch.turn_score_S, torch.stack([v[end] for v, end in ends]), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(
+        batch.value_N[batch.turn_end_S], torch.stack([v[end - 1] for v, end in ends]), rtol=1e-12, atol=1e-12
+    )
+    torch.testing.assert_close(batch.score_R, torch.stack([v[-1] for v, _ in expected]), rtol=1e-12, atol=1e-12)
+
+
+def test_a_turn_counts_once() -> None:
+    """Six turns in four rollouts: the mean over turns, whatever their lengths and the aggregation of tokens."""
+    terms = [(states_of(r)[end] - r.returns[end]).item() ** 2 for r in rollouts() for end in r.turn_ends]  # type: ignore[index]
+    assert len(terms) == 6
+    for aggregation in ("token_mean", "sequence_mean"):
+        _, metrics = updated(rollouts(), Stepwise(), critic=True, aggregation=aggregation)
+        assert metrics["losses/loss"] == pytest.approx(sum(terms) / 6, rel=1e-12)
+
+
 def test_no_log_prob_is_computed_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where every loss says that it reads none, the head is not run; what stands in the batch instead is NaN."""
     monkeypatch.setattr(TinyModel, "logits", lambda *_: pytest.fail("the head was run"))
@@ -371,7 +437,7 @@ def test_what_a_loss_does_not_count_is_not_in_its_divisor(aggregation: str) -> N
     """Cross entropy of the preferred alone, among others, is that of the preferred without the others."""
     how: dict[str, Any] = {"aggregation": aggregation, "fixed_length": 7 if aggregation == "fixed_length" else None}
     members = [r for group in pairs() for r in group]
-    for unit in ("token", "rollout"):
+    for unit in ("token", "turn", "rollout"):
         want, alone = updated([r for r in members if ChosenOnly().counts(r)], ChosenOnly(unit), **how)
         found, among = updated(members, ChosenOnly(unit), **how)
         torch.testing.assert_close(found, want, rtol=1e-12, atol=1e-13)

@@ -24,9 +24,32 @@ def test_positions_and_targets_by_hand() -> None:
 def test_to_the_end_adds_the_state_after_the_last_token() -> None:
     """One more position a row, for the critic's bootstrap."""
     rollout = credited_rollout([("task", [1]), ("policy", [2]), ("environment", [3, 4])])
-    rows = pack.rows([rollout], to_the_end=True)
+    rows = pack.rows([rollout], pack.the_end)
     assert rows.ids_BT.tolist() == [[1, 2, 3, 4]]
     assert rows.column_N.tolist() == [0, 3]
+
+
+def test_turns_and_their_ends_by_hand() -> None:
+    """P A A A A E A E in turns A A, A A and A: their last tokens, among the policy's 5 the numbers 1, 3 and 4; then the rollout's last.
+
+    The state after the second token of the first turn is at its own column, 2: one later than where that token is predicted.
+    """
+    pieces = [("task", [1]), ("policy", [2, 3]), ("policy", [4, 5]), ("environment", [6]), ("policy", [7]), ("environment", [8])]
+    rollout = credited_rollout(pieces)  # type: ignore[arg-type]
+    assert pack.turn_ends(rollout).tolist() == [2, 4, 6]
+    rows = pack.rows([rollout], pack.turn_ends_and_the_end)
+    assert rows.ids_BT.tolist() == [[1, 2, 3, 4, 5, 6, 7, 8]]
+    assert rows.column_N.tolist() == [0, 1, 2, 3, 5, 2, 4, 6, 7]
+    other = credited_rollout([("task", [1, 1]), ("policy", [2]), ("policy", []), ("policy", [3])])
+    assert pack.turn_positions([rollout, other]).tolist() == [1, 3, 4, 5, 6]
+    inside, added = pack.split_added([rollout, other], pack.turn_ends_and_the_end)
+    assert inside.tolist() == [True] * 5 + [False] * 4 + [True] * 2 + [False] * 3
+    assert added.tolist() == [not policy for policy in inside.tolist()]
+
+
+def test_a_turn_that_is_not_trained_on_has_no_end() -> None:
+    """A rollout that starts with a single token of the policy: nothing predicts it."""
+    assert pack.turn_ends(credited_rollout([("policy", [1]), ("environment", [2]), ("policy", [3])])).tolist() == [2]
 
 
 def test_the_first_token_is_never_predicted() -> None:

@@ -166,7 +166,8 @@ def unlike(rollout: Measured, other: Measured) -> list[str]:
 
 
 def loss_batch(needs: frozenset[str]) -> LossBatch:
-    """Two pairs of rollouts of 1 to 7 tokens in float64; within a pair one has only positive advantages, the other only negative ones."""
+    """Two pairs of rollouts of 1 to 7 tokens, in one turn or two, in float64; within a pair one has only positive advantages, the other
+    only negative ones. Returns lie between 0 and 1."""
     import torch
 
     draw = torch.Generator().manual_seed(7)
@@ -189,8 +190,10 @@ def loss_batch(needs: frozenset[str]) -> LossBatch:
         entropy_N=normal(tokens, grad=True, shift=2),
         value_N=normal(tokens, grad=True) if valued else None,
         old_value_N=normal(tokens) if valued else None,
-        return_N=normal(tokens) if "returns" in needs else None,
+        return_N=normal(tokens).sigmoid() if "returns" in needs else None,
+        turn_end_S=torch.tensor([1, 2, 3, 6, 10, 14]),
         score_R=normal(4, grad=True) if "score" in needs else None,
+        turn_score_S=normal(6, grad=True) if "score" in needs else None,
     )
 
 
@@ -201,19 +204,31 @@ def places(batch: LossBatch, rollouts: Sequence[int]) -> list[torch.Tensor]:
     return [torch.nonzero(batch.rollout_N == rollout).flatten() for rollout in rollouts]
 
 
+def turns(batch: LossBatch, rollouts: Sequence[int]) -> list[torch.Tensor]:
+    """Which turns are those of these rollouts, in order."""
+    import torch
+
+    assert batch.turn_end_S is not None
+    rollout_S = batch.rollout_N[batch.turn_end_S]
+    return [torch.nonzero(rollout_S == rollout).flatten() for rollout in rollouts]
+
+
 def chosen(batch: LossBatch, rollouts: Sequence[int]) -> LossBatch:
     """The batch made of these of its rollouts, in this order, neighbours in pairs; gradients flow back into the whole batch."""
     import torch
 
-    where = places(batch, rollouts)
-    index = {"N": torch.cat(where), "R": torch.tensor(rollouts)}
+    assert batch.turn_end_S is not None
+    where, which = places(batch, rollouts), turns(batch, rollouts)
+    index = {"N": torch.cat(where), "S": torch.cat(which), "R": torch.tensor(rollouts)}
     changed = {
         name: tensor[index[name[-1]]]
         for name, tensor in asdict(batch, recurse=False).items()
-        if isinstance(tensor, torch.Tensor) and name not in ("rollout_N", "group_R")
+        if isinstance(tensor, torch.Tensor) and name not in ("rollout_N", "group_R", "turn_end_S")
     }
+    starts = np.cumsum([0, *map(len, where)])
     return evolve(
         batch,
+        turn_end_S=torch.cat([batch.turn_end_S[w] - p[0] + int(s) for w, p, s in zip(which, where, starts, strict=False)]),
         rollout_N=torch.repeat_interleave(torch.arange(len(rollouts)), torch.tensor([len(place) for place in where])),
         num_rollouts=len(rollouts),
         group_R=torch.arange(len(rollouts)) // 2,

@@ -10,12 +10,12 @@ from attrs import evolve
 
 from jackfield.stages import NEEDS, Loss, LossBatch, LossTerms
 from jackfield.testing.contracts.declared import declared_needs, resumed
-from jackfield.testing.material import chosen, credited_rollouts, loss_batch, places
+from jackfield.testing.material import chosen, credited_rollouts, loss_batch, places, turns
 
 if TYPE_CHECKING:
     import torch
 
-LEARNT = ("logp_N", "entropy_N", "value_N", "score_R")
+LEARNT = ("logp_N", "entropy_N", "value_N", "score_R", "turn_score_S")
 """What has a gradient."""
 
 
@@ -29,7 +29,7 @@ def check_loss(loss: Loss) -> None:
     needs = declared_needs(loss, NEEDS)
     batch = loss_batch(needs)
     unit = loss.unit
-    assert unit in ("token", "rollout", "group"), f"unit is {unit!r}"
+    assert unit in ("token", "turn", "rollout", "group"), f"unit is {unit!r}"
     term = _checked(loss, batch).term
     _check_same(term, batch, loss.terms(batch).term, batch, "earlier calls changed")
     every = range(batch.num_rollouts)
@@ -48,8 +48,14 @@ def _checked(loss: Loss, batch: LossBatch) -> LossTerms:
     """The terms, of a sound shape, and finite with their gradient."""
     import torch
 
+    assert batch.turn_end_S is not None
     terms = loss.terms(batch)
-    units = {"token": len(batch.rollout_N), "rollout": batch.num_rollouts, "group": batch.num_groups}[loss.unit]
+    units = {
+        "token": len(batch.rollout_N),
+        "turn": len(batch.turn_end_S),
+        "rollout": batch.num_rollouts,
+        "group": batch.num_groups,
+    }[loss.unit]
     assert terms.term.shape == (units,), (
         f"unit is {loss.unit!r}, so term must have the shape ({units},), found {tuple(terms.term.shape)}"
     )
@@ -68,8 +74,8 @@ def _check_parts(loss: Loss, batch: LossBatch, term: torch.Tensor, parts: Sequen
     import torch
 
     rollouts = [rollout for part in parts for rollout in part]
-    if loss.unit == "token":
-        wanted = term[torch.cat(places(batch, rollouts))]
+    if loss.unit in ("token", "turn"):
+        wanted = term[torch.cat((places if loss.unit == "token" else turns)(batch, rollouts))]
     else:
         wanted = term[torch.tensor(rollouts if loss.unit == "rollout" else [rollout // 2 for rollout in rollouts[::2]])]
     found = torch.cat([loss.terms(chosen(batch, part)).term for part in parts])
@@ -93,7 +99,7 @@ def _check_declared(loss: Loss, batch: LossBatch, term: torch.Tensor, needs: fro
         assert not silent.any(), f"silent_without_advantage, yet a term without advantage is {silent[silent != 0][0]:.6g}"
         assert not any(g.any() for g in gradients), "silent_without_advantage, yet there is a gradient without advantage"
     if hasattr(loss, "counts"):
-        assert loss.unit != "group", "counts() is for the units 'token' and 'rollout'"
+        assert loss.unit != "group", "counts() is for the units 'token', 'turn' and 'rollout'"
         answers = [[loss.counts(r) for r in credited_rollouts(needs, elsewhere=elsewhere)] for elsewhere in (np.nan, 1e9)]
         assert all(isinstance(answer, bool | np.bool_) for answer in answers[0]), f"counts() gave {answers[0]}, not True or False"
         assert answers[0] == answers[1], "counts() depends on masked positions"

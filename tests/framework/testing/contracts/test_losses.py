@@ -19,7 +19,7 @@ class Term:
     def __init__(
         self,
         terms: Callable[[LossBatch], Any],
-        unit: Literal["token", "rollout", "group"] = "token",
+        unit: Literal["token", "turn", "rollout", "group"] = "token",
         *,
         needs: frozenset[str] = frozenset(),
         **says: Any,
@@ -37,6 +37,7 @@ class Term:
 
 OLD = frozenset({"old_logp"})
 VALUE = frozenset({"value", "returns"})
+SCORE = frozenset({"score", "returns"})
 
 
 def surrogate(batch: LossBatch) -> Any:
@@ -53,6 +54,10 @@ def margin(batch: LossBatch) -> Any:
 
 def squared_error(batch: LossBatch) -> Any:
     return (batch.value_N - batch.return_N).square()  # type: ignore[operator]
+
+
+def per_turn(batch: LossBatch) -> Any:
+    return (batch.turn_score_S - batch.return_N[batch.turn_end_S]).square()  # type: ignore[operator, index]
 
 
 def with_metric(values: Callable[[LossBatch], Any]) -> Callable[[LossBatch], LossTerms]:
@@ -86,10 +91,11 @@ def detached_mean(batch: LossBatch) -> Any:
         Term(per_rollout, "rollout", counts=preferred),
         Term(margin, "group", silent_without_advantage=True),
         Term(squared_error, needs=VALUE, reads_policy=False),
+        Term(per_turn, "turn", needs=SCORE, reads_policy=False, counts=preferred),
     ],
 )
 def test_good_losses_pass(loss: Term) -> None:
-    """Terms by token, by rollout and by group, of the policy and of the critic, are sound."""
+    """Terms by token, by turn, by rollout and by group, of the policy and of the critic, are sound."""
     check_loss(loss)
 
 
@@ -101,6 +107,9 @@ def test_good_losses_pass(loss: Term) -> None:
         (Term(lambda b: -b.logp_N / len(b.logp_N)), "never divide"),
         (Term(lambda b: per_rollout(b) / b.num_rollouts, "rollout"), "never divide"),
         (Term(lambda b: margin(b) / b.num_groups, "group"), "never divide"),
+        (Term(lambda b: per_turn(b) / len(b.turn_end_S), "turn", needs=SCORE), "never divide"),
+        (Term(lambda b: per_turn(b).flip(0), "turn", needs=SCORE), "what a unit shares a batch with"),
+        (Term(lambda b: b.score_R, "turn", needs=SCORE), "shape"),
         (Term(lambda b: b.logp_N.log()), "not finite"),
         (Term(lambda b: (b.logp_N - b.logp_N.detach()).abs().sqrt()), "gradient of logp_N"),
         (Term(lambda b: b.logp_N * (b.rollout_N == 0)), "never divide"),
