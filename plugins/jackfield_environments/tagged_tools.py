@@ -63,7 +63,11 @@ class TaggedTools:
         check=holds_placeholder("question"),
     )
     system: str = option("", help="a system message before the row's messages; a row that has its own is refused")
-    max_turns: int = option(4, help="turns that may call a tool; one final turn to answer follows", check=at_least(0))
+    max_turns: int = option(
+        4,
+        help="turns that may call a tool, those that were corrected counted; after them comes one more, the final turn, to answer",
+        check=at_least(0),
+    )
     max_new_tokens_per_turn: int = option(500, help="tokens the policy may write in one turn", check=at_least(1))
     max_tokens: int = option(4096, help="tokens of the whole rollout, prompt and observations included", check=at_least(1))
     max_observation_tokens: int = option(500, help="tokens of one observation, its tags included", check=at_least(1))
@@ -169,7 +173,7 @@ class _Play:
             return self.out_of_turns(f"{tool} was called in the final turn, where calls are not run")
         self.calls[tool, action.content] += 1
         if (times := self.calls[tool, action.content]) >= environment.loop_limit:
-            return episode.finish("tool_loop", f"{tool} was called {times} times with {action.content!r}")
+            return episode.finish("tool_loop", f"{tool} was called {times} times with {action.content!r} (loop_limit = {times})")
         if self.room < 2:
             return self.out_of_room(f"{tool} was called, and what it gives does not fit")
         observation = await episode.call(tool, action.content)
@@ -196,5 +200,5 @@ class _Play:
 
     def out_of_turns(self, why: str) -> Rollout:
         return self.episode.finish(
-            "turns", f"no <{self.environment.answer_tag}> within {self.environment.max_turns + 1} turns: {why}"
+            "turns", f"no <{self.environment.answer_tag}> in max_turns = {self.environment.max_turns} and the final turn: {why}"
         )

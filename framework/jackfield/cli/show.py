@@ -162,7 +162,10 @@ def _facts(record: Record) -> Iterator[tuple[str, str]]:
     yield "finish", "  ".join(filter(None, [finish["reason"], finish["detail"], _counters(record["counters"])]))
     yield "tokens", _tokens(record["segments"])
     reward = record["reward"]
-    yield "reward", "none: it takes no part in learning" if reward is None else f"{reward:.3f}"
+    if reward is None:
+        yield "reward", "none: it takes no part in learning"
+    elif record["verdicts"]:  # else nobody was to judge it
+        yield "reward", f"{reward:.3f}"
     for source, verdict in record["verdicts"].items():
         yield "", f"{source} {_verdict(verdict)}"
 

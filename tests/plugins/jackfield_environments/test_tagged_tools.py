@@ -177,7 +177,7 @@ def test_identical_calls_end_as_a_loop() -> None:
     script = [SEARCH, "<search>other</search>", "<search> capital </search>", SEARCH, ANSWER]
     rollout, _, tool = roll(script, TaggedTools(template="{question}", max_turns=9))
     assert rollout.finish.reason == "tool_loop"
-    assert rollout.finish.detail == "search was called 3 times with 'capital'"
+    assert rollout.finish.detail == "search was called 3 times with 'capital' (loop_limit = 3)"
     assert not rollout.finish.truncated
     assert tool.calls == ["capital", "other", "capital"]
     assert rollout.counters["search_calls"] == 3
@@ -189,7 +189,10 @@ def test_turns_run_out() -> None:
     calls = [f"<search>{n}</search>" for n in range(4)]
     rollout, _, tool = roll(calls, environment)
     assert rollout.finish.reason == "turns"
-    assert rollout.finish.detail == "no <answer> within 3 turns: search was called in the final turn, where calls are not run"
+    assert (
+        rollout.finish.detail
+        == "no <answer> in max_turns = 2 and the final turn: search was called in the final turn, where calls are not run"
+    )
     assert tool.calls == ["0", "1"]
     assert writers(rollout) == "tpepep"
     rollout, _, tool = roll([*calls[:2], ANSWER], environment)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from jackfield.cli import show
 from jackfield.errors import UserError
@@ -86,6 +87,17 @@ def test_a_rollout_without_a_reward(shown: Show) -> None:
     assert "reward    none: it takes no part in learning" in out
     assert "exact_match error  timed out" in out
     assert out.count("── step-000004") == 2
+
+
+def test_no_reward_is_shown_where_none_is_named(
+    run_info: MakeRun, step_report: MakeReport, group: Group[Scored], shown: Show
+) -> None:
+    """Supervised runs have no judge: a reward of 0 would look like a verdict."""
+    unjudged = evolve(group, members=tuple(evolve(member, verdicts={}, reward=0.0) for member in group))
+    tracker = RolloutsJsonl()
+    tracker.start(run_info())
+    tracker.step(step_report(1, groups=(unjudged,)))
+    assert not re.search(r"^reward ", shown(), re.MULTILINE)
 
 
 def test_which_rollouts(shown: Show) -> None:
