@@ -29,18 +29,24 @@ class Builtin:
     name: str
     summary: str
     module: str
+    prints: bool = True
+    """All it does is print: when its reader goes away (``| head -1``), it has done enough."""
 
 
 COMMANDS = (
-    Builtin("run", "Run a recipe.", "jackfield.cli.run"),
+    Builtin("run", "Run a recipe.", "jackfield.cli.run", prints=False),
     Builtin("recipes", "List the recipes that come with Jackfield.", "jackfield.cli.recipes"),
     Builtin("check", "Check a recipe without running it: the corridor, memory and batch arithmetic.", "jackfield.cli.check"),
     Builtin("show", "Read a run's rollouts: who wrote what, rewards and their reasons.", "jackfield.cli.show"),
-    Builtin("eval", "Evaluate a checkpoint, with intervals, and against another.", "jackfield.cli.eval"),
-    Builtin("compare", "Set runs side by side; run the recipes that have not run yet.", "jackfield.cli.compare"),
+    Builtin("eval", "Evaluate a checkpoint, with intervals, and against another.", "jackfield.cli.eval", prints=False),
+    Builtin("compare", "Set runs side by side; run the recipes that have not run yet.", "jackfield.cli.compare", prints=False),
     Builtin("plugins", "List the plugins found, and what is wrong with those that failed.", "jackfield.cli.plugins"),
     Builtin("components", "List the components that recipes can name.", "jackfield.cli.components"),
-    Builtin("explain", "Explain one component: its keys, defaults and where it comes from.", "jackfield.cli.explain"),
+    Builtin(
+        "explain",
+        "Explain a component, a table of a recipe or a plugin: keys, defaults, where it comes from.",
+        "jackfield.cli.explain",
+    ),
 )
 
 Command = Callable[[argparse.Namespace], int]
@@ -55,8 +61,9 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
     try:
-        code = _dispatch(sys.argv[1:] if argv is None else list(argv))
+        code = _dispatch(arguments)
         sys.stdout.flush()
         return code
     except UserError as error:
@@ -68,8 +75,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # `jackfield components | head`: the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter would complain as it ends
+        name = next((word for word in arguments if not word.startswith("-")), None)
+        if name is None or name in {builtin.name for builtin in COMMANDS if builtin.prints}:
+            return 0
+        print("jackfield: stopped, for nobody reads what it prints any more", file=sys.stderr)
         return 1
     except Exception:
         traceback.print_exc()

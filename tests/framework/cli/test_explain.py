@@ -112,11 +112,77 @@ def test_a_part_is_shown_as_a_value(install: Install, capsys: Captured) -> None:
     assert recipe(explain("library", capsys)) == {"key": {"use": "library", "path": "…"}}
 
 
+LONG = """
+from attrs import frozen
+from jackfield.component import option
+
+TEXT = "  Two spaces, then \\n\\n" + "a word and a \\"quote\\" \\\\ " * 20 + "end "
+
+@hookimpl
+def jackfield_tools(register):
+    register("long", "acme_plugin:Long", "Talks.")
+
+@frozen(kw_only=True)
+class Long:
+    text: str = option(TEXT, help="what is said")
+    short: int = option(1, help="how often")
+"""
+
+
+def test_long_defaults_are_cut_in_the_table_and_whole_in_the_example(install: Install, capsys: Captured) -> None:
+    """A table as wide as a prompt cannot be read; the example is the same text over several lines."""
+    install("acme", LONG)
+    text = explain("long", capsys)
+    assert max(map(len, text.splitlines())) <= 120
+    row = next(line for line in text.splitlines() if line.startswith("  text "))
+    assert "…  what is said" in row
+    ours = "  Two spaces, then \n\n" + 'a word and a "quote" \\ ' * 20 + "end "
+    assert recipe(text) == {"tools": [{"use": "long", "text": ours, "short": 1}]}
+
+
+def test_a_table_of_the_core_is_explained(capsys: Captured) -> None:
+    """By its name, or by that of a key in it; those at the top by their keys."""
+    text = explain("learn", capsys)
+    assert text.startswith("[learn]: how a step's rollouts become optimizer updates.")
+    assert "tokens_per_microbatch  int = 4096" in text
+    assert recipe(text)["learn"]["epochs"] == 1  # type: ignore[index]
+    assert explain("learn.epochs", capsys) == explain("epochs", capsys) == text
+    assert "\n  group_size      int = 1 " in explain("tasks_per_step", capsys)
+
+
+def test_a_component_with_the_name_of_a_key_comes_first(install: Install, capsys: Captured) -> None:
+    """And the key is told too."""
+    install("acme", PLUGIN.replace('"plain", "acme_plugin:Plain"', '"epochs", "acme_plugin:Library"'))
+    text = explain("epochs", capsys)
+    assert text.startswith("tools.acme:epochs: ")
+    assert "\nalso a key of [learn]\n  epochs  int = 1  passes over" in text
+    assert "also a key" not in explain("tools.epochs", capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "row"),
+    [
+        ("optimizer", "[optimizer]: one of", "adamw optim AdamW"),
+        ("losses", "[[losses]]: any of", "ppo_clip ppo Clipped"),
+        ("corpora", "corpora, held by other components: one of", "smoke smoke"),
+        ("ppo", "plugin ppo (jackfield ", "losses.ppo_clip Clipped"),
+        ("search", "tools.search:search: ", "keys"),  # a plugin too, but the component comes first
+    ],
+)
+def test_places_of_a_recipe_and_plugins_are_explained(capsys: Captured, name: str, first: str, row: str) -> None:
+    """What may stand there, and what it offers."""
+    text = explain(name, capsys)
+    assert text.startswith(first)
+    assert any(" ".join(line.split()).startswith(row) for line in text.splitlines())
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("polite", "'polite' is the name of more than one component; write tools.polite or losses.polite"),
         ("asekr", "'asekr' is unknown among all components; did you mean 'asker'?"),
+        ("lern", "'lern' is unknown among all components; did you mean 'learn'?"),
+        ("xyzzy", "'xyzzy' is unknown among all components; jackfield components lists them"),
         ("tools.asekr", "'asekr' is unknown among tools; did you mean 'asker'?"),
         ("plain", "tools.acme:plain: acme_plugin:Plain is not an attrs class, so it is no component"),
     ],

@@ -123,12 +123,16 @@ def test_python_dash_m() -> None:
     assert done.stderr.endswith("jackfield: unknown command 'chekc'; did you mean 'check'?\n")
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
-    """``jackfield components | head -1`` prints no traceback."""
-    code = (
-        "import os, sys; from jackfield.cli.main import main; r, w = os.pipe(); os.dup2(w, 1); os.close(w); os.close(r); "
-        "sys.exit(main(['components']))"
+@pytest.mark.parametrize(
+    ("command", "code", "told"),
+    [("components", 0, ""), ("recipes", 0, ""), ("greet", 1, "jackfield: stopped, for nobody reads what it prints any more\n")],
+)
+def test_a_reader_that_goes_away_is_no_error(install: Install, command: str, code: int, told: str) -> None:
+    """``jackfield components | head -1`` ends quietly; what does more than print says that it was not done."""
+    site = install("acme", COMMANDS)
+    script = (
+        f"import os, sys; sys.path.insert(0, {str(site)!r}); from jackfield.cli.main import main; "
+        f"r, w = os.pipe(); os.dup2(w, 1); os.close(w); os.close(r); sys.exit(main([{command!r}, *{['you'] if code else []}]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "Error" not in done.stderr
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, told)
