@@ -13,11 +13,13 @@ What stands in the corridor is chosen by the recipe, one protocol below a kind o
 What a protocol lists, a component has. Beside that it may have, and the core asks for:
 
 ==========================================  ==============================================================================
-any component                               ``check_recipe(corridor) -> list[str]``: what it finds wrong with the recipe
+any component                               ``check_recipe(corridor) -> list[str]``: what it finds wrong with the recipe; ``local_files``,
+                                            whose content results depend on beside that of files its keys name
 environments, rewards                       ``check_task(task, tokenizer) -> str | None``: why a row cannot be played or judged
 environments                                ``requires_tools``, ``turn_budget``
 data, rewards                               ``self_contained``
-rewards                                     ``judge_all``, ``prepare``, ``close``, ``holds`` (as an engine's)
+rewards                                     ``judge_all``, ``prepare``, ``close``
+tools, rewards                              ``holds`` (as an engine's)
 critics                                     ``reads_hidden``
 losses                                      ``silent_without_advantage``, ``reads_policy``, ``counts``
 filters, advantages, penalties, losses      ``after_step(metrics)``, called with the metrics of every finished step; what is learnt from

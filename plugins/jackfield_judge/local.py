@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from attrs import define, field
 
@@ -25,6 +25,8 @@ class LocalJudge(Judge):
     The completion is shown as data: nothing in it is read as the judge's verdict. A judgement depends on its question alone,
     so that the same completion is always judged alike.
     """
+
+    holds: ClassVar[str] = "a language model of its own, frozen, and the KV cache of what it is writing"
 
     model: ModelSource = part("models", help="the judge, a model of its own")
     engine: Engine = part("engines", help="what it writes with, e.g. torch")

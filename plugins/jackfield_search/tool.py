@@ -83,6 +83,11 @@ class Search:
             needs = "needs no 'embedder'" if self.embedder else "needs an 'embedder', for example \"wordllama\""
             raise ValueError(f'retriever "{self.retriever}" {needs}')
 
+    @property
+    def holds(self) -> str:
+        """What it keeps in memory."""
+        return "" if self.url is not None else f"an index of its corpus ({self.retriever})"
+
     def prepare(self) -> None:
         """Open the index, or build it if this is the first time; or ask the server something.
 

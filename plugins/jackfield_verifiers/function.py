@@ -63,6 +63,12 @@ class Function:
         wrong = self._source.problem()
         return [] if wrong is None else [wrong]
 
+    @property
+    def local_files(self) -> tuple[Path, ...]:
+        """Its text is part of what results depend on."""
+        file = self._source.local_file
+        return () if file is None else (file,)
+
     async def judge(self, rollout: Rollout) -> Verdict:
         try:
             given = self._call(**self._arguments(rollout))

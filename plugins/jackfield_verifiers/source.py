@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -66,6 +67,20 @@ class Source:
             return f"{file}:{getattr(error, 'lineno', None) or 1}: {getattr(error, 'msg', error)}"
         names = set(_bound(tree))
         return None if self.name in names or "*" in names else f"{file} has no '{self.name}'{nearest(self.name, names)}"
+
+    @property
+    def local_file(self) -> Path | None:
+        """The file it stands in, unless that was installed."""
+        if self.file is not None:
+            return self.file
+        try:
+            spec = importlib.util.find_spec(self.module)
+        except (ImportError, ValueError):
+            return None
+        if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+            return None
+        installed = (sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib"))
+        return None if any(Path(spec.origin).is_relative_to(folder) for folder in installed) else Path(spec.origin)
 
     def load(self) -> Callable[..., Any]:
         """The function. Raises UserError if it is not there."""

@@ -131,6 +131,10 @@ def _memory(recipe: Recipe) -> Iterator[tuple[str, str]]:
         yield "critic", f"with optimizer state, because {_askers(recipe, read)} {read}"
     if corridor.engine.holds:
         yield "engine", corridor.engine.holds
+    for key, entries in (("tools", corridor.tools), ("rewards", corridor.rewards)):
+        for entry in entries:
+            if held := getattr(entry.part, "holds", ""):
+                yield f"{key}.{entry.name}", held
 
 
 def _askers(recipe: Recipe, need: str) -> str:

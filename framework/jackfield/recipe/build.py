@@ -78,7 +78,8 @@ class _Builder:
     def list(self, key: str, kind: str, tree: Node) -> None:
         node = tree.value.get(key, Node([], Origin("default", tree.origin.folder)))
         if not isinstance(node.value, list):
-            self._wrong(node.origin, key, f"expected a list: write [[{key}]], one for each")
+            how = f"--set '{key}=[\"…\"]'" if node.origin.is_set else f"[[{key}]]"
+            self._wrong(node.origin, key, f"expected a list: write {how}, one for each")
             return
         self.parts.asked[key] = len(node.value)
         owned = tuple(name for name, lists in OWNED.items() if key in lists)
@@ -182,7 +183,7 @@ class _Builder:
                 continue
             node = given.get(key) or default_node(attribute, Origin("default", origin.folder))
             if node is None and attribute.default is attrs.NOTHING:
-                self._wrong(origin, _join(subject, key), f"required: {attribute.metadata.get(HELP, 'has no default')}")
+                self._wrong(origin, _join(subject, key), _required(attribute, key, origin, subject))
             if node is None:
                 values[key] = None
             elif PART in attribute.metadata:
@@ -245,6 +246,11 @@ class _Builder:
 
 def _join(subject: str, key: str) -> str:
     return f"{subject}.{key}" if subject else key
+
+
+def _required(attribute: attrs.Attribute[Any], key: str, origin: Origin, subject: str) -> str:
+    message = f"required: {attribute.metadata.get(HELP, 'has no default')}"
+    return f"{message}; add [{subject}] with `{key} = …`" if origin.is_default and subject in TABLES else message
 
 
 def _told(error: UserError) -> str:

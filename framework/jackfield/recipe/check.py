@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jackfield.errors import Problem, UserError, nearest
-from jackfield.recipe.fields import INVALID
+from jackfield.errors import PluginError, Problem, UserError, nearest
+from jackfield.recipe.fields import INVALID, recipe_keys
 from jackfield.recipe.parts import Parts, Placed
 from jackfield.stages import CRITIC, NEEDS
 from jackfield.words import counted
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from jackfield.corridor import Corridor
     from jackfield.plugins import Plugins
     from jackfield.recipe.recipe import Recipe
+    from jackfield.registry import Entry
 
 
-def check(parts: Parts) -> Iterator[Problem]:
+def check(parts: Parts, plugins: Plugins) -> Iterator[Problem]:
     """Everything wrong between parts that are each sound on their own; what is missing is passed over."""
     yield from _smallest_group(parts)
     yield from _rewards(parts)
     yield from _needs(parts)
+    yield from _trained_critic(parts, plugins)
     yield from _minibatches(parts)
     yield from _fixed_length(parts)
     yield from _token_budget(parts)
@@ -94,6 +96,31 @@ def _needs(parts: Parts) -> Iterator[Problem]:
             yield Problem(placed.place(), placed.subject, message)
     elif not wanting and parts.complete("advantage", "penalties", "losses") and (critic := parts.single.get("critic")):
         yield Problem(critic.place(), "critic", "no part of this recipe needs a value or score; remove [critic]")
+
+
+def _trained_critic(parts: Parts, plugins: Plugins) -> Iterator[Problem]:
+    """A critic that is read must have learnt: from a loss of this recipe, or before."""
+    critic = parts.single.get("critic")
+    if critic is None or not parts.complete("advantage", "penalties", "losses"):
+        return
+    reading = [placed for placed, needs in _asking(parts) if needs & CRITIC]
+    brings_weights = "from" in critic.node.value or getattr(critic.part, "path", None) is not None
+    if not reading or brings_weights or any(placed in parts.lists["losses"] for placed in reading):
+        return
+    training = [f'`use = "{entry.name}"`' for entry in plugins.registries["losses"].entries if _trains_values(entry)]
+    remedy = f"add [[losses]] with {' or '.join(training)}" if training else "add a loss that does"
+    before = ", or give [critic] trained weights by `from` or `path`" if "path" in recipe_keys(type(critic.part)) else ""
+    message = f"'{reading[0].name}' reads the critic's values, and no loss trains the critic; {remedy}{before}"
+    yield Problem(critic.place(), "critic", message)
+
+
+def _trains_values(entry: Entry) -> bool:
+    """Whether a loss compares a critic's values with returns, as far as its class says."""
+    try:
+        needs = getattr(entry.load(), "needs", ())
+    except PluginError:  # of no help to anybody
+        return False
+    return isinstance(needs, frozenset) and {"value", "returns"} <= needs
 
 
 def _asking(parts: Parts) -> Iterator[tuple[Placed, frozenset[str]]]:

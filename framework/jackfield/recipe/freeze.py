@@ -14,11 +14,13 @@ from jackfield.recipe.tree import Node, plain
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 NO_RESULT = ("title", "requires", "plugins", "evaluate", "checkpoint", "trackers")
 """Keys that change no weight of the trained model."""
+LARGE = 2**26
+"""Bytes of a file above which its size and time of change stand for its content, so that a recipe is still read at once."""
 
 
-def digest(tree: Mapping[str, Node], plugin_files: Sequence[Path], chained: Mapping[str, str]) -> str:
-    """SHA-256, in hex, of every setting that results depend on, of local plugin files and of the recipes that weights come from
-    (``chained``: place of the component → that recipe's digest).
+def digest(tree: Mapping[str, Node], files: Sequence[Path], chained: Mapping[str, str]) -> str:
+    """SHA-256, in hex, of every setting that results depend on, of the content of ``files`` (local plugins, rows, functions: whatever the
+    recipe names) and of the recipes that weights come from (``chained``: place of the component → that recipe's digest).
 
     Titles, provenance, trackers, evaluation and checkpoints are left out, and so are versions: an update of a plugin does not
     make a finished run another run.
@@ -29,8 +31,14 @@ def digest(tree: Mapping[str, Node], plugin_files: Sequence[Path], chained: Mapp
         for key in subject.split("."):
             table = table[int(key) if key.isdigit() else key]
         table["from"] = source
-    sources = [hashlib.sha256(file.read_bytes()).hexdigest() for file in plugin_files]
-    return hashlib.sha256(json.dumps([values, sources], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([values, [*map(_content, files)]], sort_keys=True).encode()).hexdigest()
+
+
+def _content(file: Path) -> str:
+    stat = file.stat()
+    if stat.st_size > LARGE:
+        return f"{stat.st_size} bytes of {stat.st_mtime_ns}"
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def to_toml(tree: Mapping[str, Node], header: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from jackfield.corridor import Corridor, Named
 from jackfield.errors import Problem, RecipeError, UserError
 from jackfield.recipe.build import build
 from jackfield.recipe.check import check, check_components, check_observers
-from jackfield.recipe.fields import INVALID, convert, freeze, show
+from jackfield.recipe.fields import INVALID, convert, freeze, recipe_keys, show
 from jackfield.recipe.find import find_recipe
 from jackfield.recipe.freeze import digest, to_toml
 from jackfield.recipe.parts import Parts
@@ -98,7 +98,7 @@ def _load(
     parts = build(tree, plugins)
     if plugin_files:
         parts.tree["plugins"] = freeze(plugin_files, tree.value["plugins"].origin)
-    problems += [*parts.problems, *check(parts)]
+    problems += [*parts.problems, *check(parts, plugins)]
     chained = _chained(tree, path, plugins, children, problems, smoke)
     if problems:
         raise RecipeError(_in_order(problems, tree.origin.place))
@@ -112,7 +112,9 @@ def _load(
         corridor=corridor,
         parts=parts,
         frozen=_frozen(parts),
-        digest=digest(parts.tree, plugin_files, {subject: source.digest for subject, source in chained.items()}),
+        digest=digest(
+            parts.tree, _local_files(plugin_files, parts, plugins), {subject: source.digest for subject, source in chained.items()}
+        ),
         chained=chained,
     )
     problems += [*check_components(parts, corridor), *check_observers(recipe, plugins)]
@@ -189,6 +191,20 @@ def _plugin_files(tree: Node, plugins: Plugins, problems: list[Problem]) -> tupl
             if failure.value == str(file.resolve()):
                 problems += [Problem(node.origin.place, "plugins", str(problem)) for problem in failure.problems]
     return tuple(files)
+
+
+def _local_files(plugin_files: Sequence[Path], parts: Parts, plugins: Plugins) -> list[Path]:
+    """Files that results depend on: the recipe's plugin files, others that brought a component of it, and those its components name, by
+    keys that hold a path or by themselves (``local_files``)."""
+    files = [*plugin_files]
+    from_files = {loaded.name: Path(loaded.value) for loaded in plugins.loaded if loaded.distribution is None}
+    files += [from_files[placed.entry.plugin] for placed in parts.every if placed.entry.plugin in from_files]
+    for placed in parts.every:
+        for attribute in recipe_keys(type(placed.part)).values():
+            value = getattr(placed.part, attribute.name)
+            files += [path for path in (value if isinstance(value, tuple) else (value,)) if isinstance(path, Path)]
+        files += getattr(placed.part, "local_files", ())
+    return list({file.resolve(): file for file in files if file.is_file()})
 
 
 def _with_checkpoint(part: Any, keys: Sequence[str], folder: Path) -> Any:

@@ -145,6 +145,8 @@ def test_what_is_held_in_memory_is_shown_with_the_reason(plugins: Plugins, capsy
         "critic with optimizer state, because advantage and losses.value need value",
         "engine a copy of the policy",
     ]
+    judged = checked(plugins, capsys, "r.toml", "--set", 'rewards=["exact", "far"]')
+    assert section(judged, "in memory")[3:] == ["engine a copy of the policy", "rewards.far a model of its own"]
     assert section(checked(plugins, capsys, "sft.toml"), "in memory") == [
         "policy with optimizer state",
         "engine a copy of the policy",

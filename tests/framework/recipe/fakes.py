@@ -92,6 +92,7 @@ class Reward:
 @frozen(kw_only=True)
 class Far(Reward):
     self_contained = False
+    holds = "a model of its own"
 
 
 @frozen(kw_only=True)
@@ -144,7 +145,7 @@ class Clip:
 @frozen(kw_only=True)
 class ValueLoss:
     unit = "token"
-    needs = frozenset({"value"})
+    needs = frozenset({"value", "returns"})
 
 
 @frozen(kw_only=True)

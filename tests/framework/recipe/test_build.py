@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from jackfield.plugins import load_plugins
+
 
 def test_the_shortest_recipe_builds_a_corridor(desk: Any) -> None:
     """Components constructed from their names alone; settings and defaults filled in."""
@@ -85,7 +87,7 @@ temperature = 1
         ("data=3", "data: expected a name, or a table with `use = …`"),
         ("data={use=3}", "data.use: required: the name of a component; choose from: generated, rows, smoke"),
         ("data={limit=3}", "data.use: required: the name of a component; choose from: generated, rows, smoke"),
-        ("losses=3", "losses: expected a list: write [[losses]], one for each"),
+        ("losses=3", "losses: expected a list: write --set 'losses=[\"…\"]', one for each"),
         ("losses.0={use='clip', weight='much'}", 'losses.0.weight: expected float, found "much"'),
     ],
 )
@@ -227,3 +229,15 @@ def test_a_class_that_recipes_cannot_use_is_told_to_its_writer(desk: Any, loss: 
 def test_no_key_is_accepted_and_unused(desk: Any, more: str, message: str) -> None:
     """C4, at every level; a key of another table is sent there."""
     assert desk.problems(lambda: desk.sound(more)) == [message]
+
+
+def test_a_key_that_a_table_left_out_requires_is_told_with_the_table(desk: Any) -> None:
+    """The optimizer is AdamW unless the recipe says otherwise, but its learning rate is the user's."""
+    desk.plugins = load_plugins(environ={})
+    recipe = (
+        'title = "t"\nsteps = 1\ntasks_per_step = 1\nmodel = "tiny_random"\ndata = "sums"\nrewards = ["last_number"]\n'
+        'rollout = {use = "single_turn", max_new_tokens = 8}\nadvantage = "running_baseline"\nlosses = ["reinforce"]\n'
+    )
+    assert desk.problems(lambda: desk.load(recipe)) == [
+        "r.toml:1: optimizer.lr: required: peak learning rate of the policy; add [optimizer] with `lr = …`"
+    ]

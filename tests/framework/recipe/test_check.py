@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 GAE = 'advantage = "gae"'
+VALUE = 'losses = ["clip", "value"]'
 CRITIC = 'critic = "head"'
 
 
@@ -58,7 +59,26 @@ def test_a_critic_that_nobody_needs_is_refused(desk: Any) -> None:
     assert desk.problems(lambda: desk.sound(CRITIC)) == [
         "r.toml:11: critic: no part of this recipe needs a value or score; remove [critic]"
     ]
-    assert desk.sound(f"{CRITIC}\n{GAE}", without=["advantage"]).corridor.critic is not None
+    assert desk.sound(f"{CRITIC}\n{GAE}\n{VALUE}", without=["advantage", "losses"]).corridor.critic is not None
+
+
+def test_a_critic_that_is_read_and_never_trained_is_refused(desk: Any) -> None:
+    """Advantages would be made of what it started as; with the losses that train one. A weight of 0 trains nothing."""
+    told = (
+        "r.toml:10: critic: 'gae' reads the critic's values, and no loss trains the critic; "
+        'add [[losses]] with `use = "value"`, or give [critic] trained weights by `from` or `path`'
+    )
+    assert desk.problems(lambda: desk.sound(f"{CRITIC}\n{GAE}", without=["advantage"])) == [told]
+    idle = VALUE.replace('"value"', '{use = "value", weight = 0}')
+    assert desk.problems(lambda: desk.sound(f"{CRITIC}\n{GAE}\n{idle}", without=["advantage", "losses"])) == [
+        told.replace(":10", ":9")
+    ]
+
+
+def test_a_critic_trained_before_may_stay_as_it_is(desk: Any) -> None:
+    """Its weights come from a folder or from another recipe."""
+    fixed = desk.sound(f'{GAE}\ncritic = {{use = "head", path = "trained"}}', without=["advantage"])
+    assert fixed.corridor.critic.path == "trained"
 
 
 def test_a_critic_is_not_called_idle_while_a_loss_is_unknown(desk: Any) -> None:

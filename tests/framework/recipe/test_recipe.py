@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,49 @@ def test_the_text_of_a_plugin_file_enters_the_digest(desk: Any) -> None:
         desk.write(text, f"{folder}/mine.py")
         digests.append(desk.sound(f'plugins = ["{folder}/mine.py"]\nlosses = ["mine"]', without=["losses"]).digest)
     assert digests[0] == digests[1] != digests[2]
+
+
+def test_the_text_of_a_plugin_file_of_the_command_line_enters_the_digest(desk: Any) -> None:
+    """If it brought a component of the recipe; one that only stands by does not count."""
+    digests = []
+    for text, losses in [(MINE, "mine"), (MINE + "# another\n", "mine"), (MINE, "clip"), (MINE + "# another\n", "clip")]:
+        desk.plugins = _with_fakes()
+        desk.write(text, "mine.py")
+        desk.plugins.add_file("mine.py")
+        digests.append(desk.sound(f'losses = ["{losses}"]', without=["losses"]).digest)
+    assert digests[0] != digests[1]
+    assert digests[2] == digests[3]
+
+
+def test_the_content_of_a_file_that_a_component_names_enters_the_digest(desk: Any) -> None:
+    """Rows, functions: what results depend on; a file that is not there yet, and a folder, do not."""
+    digest = lambda: desk.sound('data = {use = "rows", file = "rows.jsonl"}', without=["data"]).digest  # noqa: E731
+    without = digest()
+    Path("rows.jsonl").mkdir()
+    assert digest() == without
+    Path("rows.jsonl").rmdir()
+    desk.write("{}", "rows.jsonl")
+    with_one = digest()
+    assert with_one != without
+    desk.write("{}\n{}", "rows.jsonl")
+    assert digest() not in (without, with_one)
+    desk.write("{}", "rows.jsonl")
+    assert digest() == with_one
+
+
+def test_a_large_file_is_known_by_size_and_time(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recipe is read at once, whatever it names."""
+    monkeypatch.setattr("jackfield.recipe.freeze.LARGE", 1)
+    digest = lambda: desk.sound('data = {use = "rows", file = "rows.jsonl"}', without=["data"]).digest  # noqa: E731
+    file = desk.write("{}", "rows.jsonl")
+    first = digest()
+    os.utime(file, ns=(0, 1))
+    assert digest() != first
+    os.utime(file, ns=(0, 2))
+    second = digest()
+    file.write_text("[]")
+    os.utime(file, ns=(0, 2))
+    assert digest() == second
 
 
 def test_observers_may_refuse_a_sound_recipe_and_all_are_heard(desk: Any) -> None:

@@ -166,3 +166,13 @@ def test_bad_names_are_refused(function: str) -> None:
 def test_contract(write: Write) -> None:
     """Judges anything quickly."""
     check_reward(write("def score(completion, answers):\n    return completion in answers"))
+
+
+def test_the_file_it_stands_in_is_named_for_the_digest(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file, or a module that is nobody's installation; not one of the standard library or an installed package, nor what is missing."""
+    assert write("def score(completion): return 1").local_files == (tmp_path / "mine.py",)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_scores.py").write_text("def score(completion): return 1")
+    assert Function(function=Path("my_scores:score")).local_files == (tmp_path / "my_scores.py",)
+    for name in ("json.decoder:loads", "attrs:define", "math:sqrt", "no_such_module:score"):
+        assert Function(function=Path(name)).local_files == ()
