@@ -9,6 +9,7 @@ from jackfield.hookspecs import Register
 @hookimpl
 def jackfield_environments(register: Register) -> None:
     register("single_turn", "jackfield_environments.single_turn:SingleTurn", "One prompt, one answer.")
+    register("steps", "jackfield_environments.steps:Steps", "One answer, of which every line is a turn of its own.")
     register(
         "retrieve_then_read",
         "jackfield_environments.retrieve_then_read:RetrieveThenRead",

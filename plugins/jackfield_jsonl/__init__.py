@@ -8,7 +8,9 @@ from jackfield.hookspecs import Register
 
 @hookimpl
 def jackfield_data(register: Register) -> None:
-    register("jsonl", "jackfield_jsonl.data:Jsonl", "Your own rows: Search-R1, chat, prompt/answer or preference shapes.")
+    register(
+        "jsonl", "jackfield_jsonl.data:Jsonl", "Your own rows: Search-R1, chat, prompt/answer, preference or labelled-step shapes."
+    )
 
 
 @hookimpl

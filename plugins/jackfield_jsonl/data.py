@@ -12,16 +12,16 @@ from jackfield.errors import DataError, Problem
 from jackfield.findings import Findings
 from jackfield.types import Message, Task
 from jackfield_jsonl.rows import BadRow, Row, kind, read_rows
-from jackfield_jsonl.shapes import ANSWERS, CHATS, PROMPTS, missing_answer, read_content
+from jackfield_jsonl.shapes import ANSWERS, CHATS, PROMPTS, Content, missing_answer, read_content
 
 
 @frozen(kw_only=True)
 class Jsonl:
     """One task a row. Rows may be in Search-R1's shape (``prompt``, ``reward_model.ground_truth.target``, ``data_source``,
     ``extra_info``), conversations (``messages`` or ``conversations``; the last assistant message is a recorded attempt),
-    ``prompt``/``question`` with ``answer``/``answers``/``golden_answers``, ``prompt`` with ``completion`` (recorded), or
-    ``chosen``/``rejected`` (two recorded attempts with ``extra["scores"]`` 1 and 0, unless the row has ``scores`` of its own). Keys with
-    null count as missing.
+    ``prompt``/``question`` with ``answer``/``answers``/``golden_answers``, ``prompt`` with ``completion`` (recorded) or with
+    ``completions`` and ``labels`` (an attempt in steps, with ``extra["step_labels"]``), or ``chosen``/``rejected`` (two recorded
+    attempts with ``extra["scores"]`` 1 and 0, unless the row has ``scores`` of its own). Keys with null count as missing.
 
     A task's id is the row's ``data_source`` and ``id``, else its line; two rows of one id are an error. ``data_source`` becomes a
     label, so that evaluation reports the sources apart; ``extra_info`` and all keys that the shape does not know become ``extra``.
@@ -29,7 +29,7 @@ class Jsonl:
 
     train: Path | None = option(None, help="file of the training rows: .jsonl, .jsonl.gz, or .parquet if pyarrow is installed")
     test: Path | None = option(None, help="file of the test rows")
-    shape: Literal["auto", "search_r1", "preference", "chat", "completion", "prompt_answer"] = option(
+    shape: Literal["auto", "search_r1", "preference", "chat", "steps", "completion", "prompt_answer"] = option(
         "auto", help="shape of all rows; auto: each row's keys tell its shape"
     )
     prompts_only: bool = option(False, help="allow rows without gold answer or recorded attempt, for rewards that need neither")
@@ -64,7 +64,7 @@ class Jsonl:
             answers=content.answers,
             recorded=content.recorded,
             labels={} if source is None else {"data_source": str(source)},
-            extra=({"scores": content.scores} if content.scores else {}) | _extra(row.keys),
+            extra=_told(content) | _extra(row.keys, _KNOWN | {"labels"} if content.step_labels else _KNOWN),
             origin=row.place,
         )
 
@@ -81,9 +81,27 @@ class Jsonl:
 
 
 _KNOWN = frozenset(
-    (*ANSWERS, *PROMPTS, *CHATS, "completion", "chosen", "rejected", "reward_model", "id", "data_source", "extra_info")
+    (
+        *ANSWERS,
+        *PROMPTS,
+        *CHATS,
+        "completion",
+        "completions",
+        "chosen",
+        "rejected",
+        "reward_model",
+        "id",
+        "data_source",
+        "extra_info",
+    )
 )
 """Keys that have a place in a task; all others go to ``extra``."""
+
+
+def _told(content: Content) -> dict[str, Any]:
+    """What the shape says of the recorded attempts."""
+    scores = {"scores": content.scores} if content.scores else {}
+    return scores | ({"step_labels": (content.step_labels,)} if content.step_labels else {})
 
 
 def _name(row: Row) -> str:
@@ -96,8 +114,8 @@ def _name(row: Row) -> str:
     return f"{row.keys['data_source']}-{own}" if "data_source" in row.keys else str(own)
 
 
-def _extra(keys: Any) -> dict[str, Any]:
+def _extra(keys: Any, known: frozenset[str]) -> dict[str, Any]:
     info = keys.get("extra_info", {})
     if not isinstance(info, dict):
         raise BadRow("extra_info", f"expected an object, found {kind(info)}")
-    return {key: value for key, value in keys.items() if key not in _KNOWN} | info
+    return {key: value for key, value in keys.items() if key not in known} | info

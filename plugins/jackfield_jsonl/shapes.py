@@ -5,6 +5,8 @@
 ``preference``            ``prompt``, ``chosen``, ``rejected``: two recorded attempts, in this order, with the scores 1 and 0; or
                           ``chosen`` and ``rejected`` are whole conversations, which may repeat ``prompt``
 ``chat``                  ``messages`` or ``conversations``; a last assistant message is a recorded attempt
+``steps``                 ``prompt``, ``completions``, ``labels``: one recorded attempt in steps, with a label from 0 to 1 for each; each but
+                          the last ends with a line end
 ``completion``            ``prompt``, ``completion``: one recorded attempt
 ``prompt_answer``         ``prompt`` or ``question``, and ``answer``, ``answers`` or ``golden_answers``
 ========================  ==========================================================================================
@@ -27,7 +29,7 @@ from jackfield_jsonl.rows import BadRow, kind
 
 T = TypeVar("T")
 Keys = Mapping[str, Any]
-ShapeName = Literal["search_r1", "preference", "chat", "completion", "prompt_answer"]
+ShapeName = Literal["search_r1", "preference", "chat", "steps", "completion", "prompt_answer"]
 
 ANSWERS = ("answer", "answers", "golden_answers")
 PROMPTS = ("prompt", "question")
@@ -43,6 +45,8 @@ class Content:
     recorded: tuple[tuple[str, ...], ...] = ()
     scores: tuple[float, ...] = ()
     """Of the recorded attempts, where the shape tells which is better."""
+    step_labels: tuple[float, ...] = ()
+    """Of the turns of the one recorded attempt, where they are labelled steps."""
 
 
 @frozen
@@ -136,6 +140,30 @@ def _chat(keys: Keys) -> Content:
     return Content(prompt=prompt, recorded=((messages[-1].content,),) if recorded else (), answers=_gold(keys))
 
 
+def _steps(keys: Keys) -> Content:
+    """As TRL's stepwise supervision has it; PRM800K and Math-Shepherd are easily written so."""
+    steps, labels = _take(keys, _step_texts, "completions"), _take(keys, _labels, "labels")
+    if len(labels) != len(steps):
+        raise BadRow("labels", f"there are {len(labels)} for {len(steps)} completions")
+    return Content(prompt=_take(keys, read_prompt, *PROMPTS), recorded=(steps,), step_labels=labels, answers=_gold(keys))
+
+
+def _step_texts(key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise BadRow(key, f"expected a list of steps, found {'an empty list' if value == [] else kind(value)}")
+    *before, last = (read_answer_text(f"{key}.{number}", step) for number, step in enumerate(value))
+    return (*(step if step.endswith("\n") else f"{step}\n" for step in before), last)
+
+
+def _labels(key: str, value: Any) -> tuple[float, ...]:
+    if not isinstance(value, list):
+        raise BadRow(key, f"expected a list of numbers, found {kind(value)}")
+    for number, label in enumerate(value):
+        if not isinstance(label, bool | int | float) or not 0 <= label <= 1:
+            raise BadRow(f"{key}.{number}", f"expected true, false or a number from 0 to 1, found {label!r}")
+    return tuple(float(label) for label in value)
+
+
 def _completion(keys: Keys) -> Content:
     attempt = _take(keys, read_answer_text, "completion")
     return Content(prompt=_take(keys, read_prompt, *PROMPTS), recorded=((attempt,),), answers=_gold(keys))
@@ -149,6 +177,7 @@ SHAPES: Mapping[ShapeName, Shape] = {
     "search_r1": Shape(("reward_model",), _search_r1),
     "preference": Shape(("chosen", "rejected"), _preference),
     "chat": Shape(CHATS, _chat),
+    "steps": Shape(("completions",), _steps),
     "completion": Shape(("completion",), _completion),
     "prompt_answer": Shape(PROMPTS, _prompt_answer),
 }

@@ -27,6 +27,11 @@ def jackfield_rewards(register: Register) -> None:
         "jackfield_transformers.reward_model:RewardModel",
         "A neural reward model: one trained here on pairs, or a sequence classifier of transformers.",
     )
+    register(
+        "process_reward_model",
+        "jackfield_transformers.process_reward_model:ProcessRewardModel",
+        "How likely each step is right, by a model trained here on labels of steps.",
+    )
 
 
 @hookimpl

@@ -38,18 +38,39 @@ class Reader:
     trained_here: bool
     by_ids: bool = field(init=False)
     """The rollout's ids are read as they are."""
+    _empty: IntArray = field(init=False, factory=lambda: np.zeros(0, np.int64))
 
     def __attrs_post_init__(self) -> None:
         self.by_ids = same_vocabulary(self.own, self.policy) and _same_prompts(self.own, self.policy)
 
     def ids(self, rollout: Rollout) -> IntArray:
         """[L] one sequence, with exactly one BOS if the reward model uses one."""
-        ended = rollout.tokens[-1:].tolist() == [self.policy.eos_id] and rollout.segments[-1].writer == "policy"
+        ended = self._ended(rollout)
         if self.by_ids:
             return np.concatenate([rollout.tokens, self._after_eos]) if ended else rollout.tokens
         written = self.own.encode("".join(segment.text for segment in rollout.segments if segment.writer != "task"))
         before, after = self._around(rollout.task.prompt)
         return np.concatenate([before, written, after] if ended else [before, written])
+
+    def turns(self, rollout: Rollout) -> tuple[IntArray, IntArray]:
+        """[L] the same, and the last token of every turn of the policy; of a turn without tokens the one before it.
+
+        By text every turn is encoded apart, as a recorded one is, so that a token ends where a turn does.
+        """
+        pieces = [segment.tokens for segment in rollout.segments]
+        if not self.by_ids:
+            pieces = [self.own.encode(s.text) if s.writer != "task" else self._empty for s in rollout.segments]
+            before, after = self._around(rollout.task.prompt)
+            pieces[0] = np.concatenate([before, pieces[0]])
+            if self._ended(rollout):
+                pieces[-1] = np.concatenate([pieces[-1], after])
+        ends = np.cumsum([len(piece) for piece in pieces]) - 1
+        written = [segment.writer == "policy" for segment in rollout.segments]
+        return np.concatenate([*pieces, self._empty]), ends[np.array(written, np.bool_)]
+
+    def _ended(self, rollout: Rollout) -> bool:
+        """The policy ended its last turn itself."""
+        return bool(rollout.tokens[-1:].tolist() == [self.policy.eos_id] and rollout.segments[-1].writer == "policy")
 
     def _around(self, prompt: Sequence[Message]) -> tuple[IntArray, IntArray]:
         """What was before and after an answer in training: in a rollout's ids, or where a template has written a whole conversation."""

@@ -17,12 +17,15 @@ from jackfield_transformers.head import Compute
 from jackfield_transformers.model import Backbone, switch_to_evaluation
 from jackfield_transformers.reward_checkpoint import RewardCheckpoint
 
+Read = tuple[IntArray, IntArray]
+"""[L] ids, and after which of them a score is asked for."""
+
 
 class Scorer(Protocol):
-    """Gives one score a sequence."""
+    """Gives the scores of a sequence."""
 
-    def scores(self, sequences: Sequence[IntArray]) -> list[float]:
-        """One score each, of sequences computed together."""
+    def scores(self, sequences: Sequence[Read]) -> list[list[float]]:
+        """Those asked for, of sequences computed together."""
         ...
 
 
@@ -31,28 +34,31 @@ def scorer(model: RewardCheckpoint, *, device: torch.device, compute: Compute) -
     model.module.requires_grad_(False).to(device)
     switch_to_evaluation(model.module)
     backbone = Backbone(model.module, compute)
-    return PooledScorer(backbone) if model.head is None else LastTokenScorer(backbone, model.head.requires_grad_(False).to(device))
+    return PooledScorer(backbone) if model.head is None else TokenScorer(backbone, model.head.requires_grad_(False).to(device))
 
 
-class LastTokenScorer:
-    """A causal transformer and a head, read at the last token: found by the sequence's length, never by its ids.
+class TokenScorer:
+    """A causal transformer and a head, read after tokens that are told by their place, never found by ids.
 
-    Rows are padded on the right, which causal attention cannot see from the last token.
+    Rows are padded on the right, which causal attention cannot see from a token.
     """
 
     def __init__(self, backbone: Backbone, head: nn.Linear) -> None:
         self._backbone = backbone
         self._head = head
 
-    def scores(self, sequences: Sequence[IntArray]) -> list[float]:
+    def scores(self, sequences: Sequence[Read]) -> list[list[float]]:
         """In the dtype of the head's weights (float32 or better)."""
-        ids_BT, ends_B = _padded(sequences, 0)
+        ids_BT, _ = _padded([ids for ids, _ in sequences], 0)
         positions_BT = torch.arange(ids_BT.shape[1]).expand(ids_BT.shape)
+        counts = [len(places) for _, places in sequences]
+        row_N = torch.repeat_interleave(torch.tensor(counts))
+        column_N = torch.from_numpy(np.concatenate([places for _, places in sequences]).astype(np.int64))
         with torch.no_grad():
             hidden_BTH = self._backbone.hidden(ids_BT, positions_BT)
-            hidden_BH = hidden_BTH[torch.arange(len(ends_B), device=hidden_BTH.device), ends_B.to(hidden_BTH.device)]
-            scores_B1: torch.Tensor = self._head(hidden_BH.to(self._head.weight.dtype))
-        return scores_B1[:, 0].tolist()
+            hidden_NH = hidden_BTH[row_N.to(hidden_BTH.device), column_N.to(hidden_BTH.device)]
+            scores_N1: torch.Tensor = self._head(hidden_NH.to(self._head.weight.dtype))
+        return [scores.tolist() for scores in torch.split(scores_N1[:, 0], counts)]
 
 
 class PooledScorer:
@@ -61,16 +67,15 @@ class PooledScorer:
     def __init__(self, classifier: Backbone) -> None:
         self._classifier = classifier
 
-    def scores(self, sequences: Sequence[IntArray]) -> list[float]:
-        """As the classifier gives them, in float32 or better."""
+    def scores(self, sequences: Sequence[Read]) -> list[list[float]]:
+        """One each, wherever it is asked for, as the classifier gives them, in float32 or better."""
         pad = getattr(self._classifier.module.config, "pad_token_id", None)
-        ids_BT, ends_B = _padded(sequences, 0 if pad is None else pad)
+        ids_BT, ends_B = _padded([ids for ids, _ in sequences], 0 if pad is None else pad)
         mask_BT = (torch.arange(ids_BT.shape[1]) <= ends_B[:, None]).long()
         device = self._classifier.weight.device
         with torch.no_grad(), self._classifier.precision():
             logits_B1 = self._classifier.module(input_ids=ids_BT.to(device), attention_mask=mask_BT.to(device)).logits
-        scores: list[float] = logits_B1[:, 0].tolist()
-        return scores
+        return [[score] for score in logits_B1[:, 0].tolist()]
 
 
 def _padded(sequences: Sequence[IntArray], pad: int) -> tuple[torch.Tensor, torch.Tensor]:

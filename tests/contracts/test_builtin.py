@@ -20,6 +20,7 @@ POINTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 KEYS: Mapping[str, Mapping[str, Any]] = {
     "environments.retrieve_then_read": {"max_new_tokens": 64},
     "environments.single_turn": {"max_new_tokens": 64},
+    "environments.steps": {"max_new_tokens_per_step": 64},
     "penalties.kl": {"coefficient": 0.1},
     "rewards.function": {"function": Path(__file__).with_name("says_paris.py:score")},
     "rewards.length": {"cost": 0.01},
@@ -43,6 +44,7 @@ WRONG_PRACTICE = {"environments.tagged_tools_unmasked": "segments of the policy 
 
 ELSEWHERE = {
     "rewards.reward_model": "plugins/jackfield_transformers/test_reward_model.py",
+    "rewards.process_reward_model": "plugins/jackfield_transformers/test_process_reward_model.py",
     "rewards.judge": "plugins/jackfield_judge/test_local.py",
     "rewards.judge_endpoint": "plugins/jackfield_judge/test_endpoint.py",
 }

@@ -42,6 +42,18 @@ def test_rows_become_tasks_in_order(write: Write) -> None:
     assert third.recorded == (("C",),)
 
 
+def test_labelled_steps_are_one_attempt(write: Write) -> None:
+    """Turns with a label each; ``labels`` is anybody's key in rows of other shapes."""
+    path = write(
+        {"prompt": "Q", "completions": ["A", "B"], "labels": [True, False], "source": "x"},
+        {"prompt": "Q", "completion": "C", "labels": ["easy"]},
+    )
+    steps, plain = Jsonl(train=path).tasks("train")
+    assert steps.recorded == (("A\n", "B"),)
+    assert steps.extra == {"step_labels": ((1.0, 0.0),), "source": "x"}
+    assert plain.extra == {"labels": ["easy"]}
+
+
 def test_one_id_in_two_sources_is_two_tasks_but_not_in_one(write: Write) -> None:
     """Merged data sets number their rows alike (pitfall 14); the same id twice in one source names both lines."""
     rows = [{"id": "0", "data_source": source, "question": "Q", "answer": "A"} for source in ("nq", "hotpotqa")]

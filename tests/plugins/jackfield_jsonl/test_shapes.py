@@ -29,6 +29,7 @@ SEARCH_R1 = {
         ({"question": "Hi", "golden_answers": ["Hello"]}, "prompt_answer", ("Hello",), ()),
         ({"prompt": [USER], "completion": "Hello"}, "completion", (), (("Hello",),)),
         ({"prompt": "Hi", "completion": [ASSISTANT], "answer": "Hello"}, "completion", ("Hello",), (("Hello",),)),
+        ({"prompt": "Hi", "completions": ["A.", "B.\n", "C."], "labels": [1, 0, 0.5]}, "steps", (), (("A.\n", "B.\n", "C."),)),
         ({"prompt": "Hi", "chosen": "A", "rejected": "B"}, "preference", (), (("A",), ("B",))),
         (
             {"chosen": [USER, ASSISTANT], "rejected": [USER, {"role": "assistant", "content": "No"}]},
@@ -64,6 +65,34 @@ def test_pairs_share_one_prompt(keys: dict[str, Any]) -> None:
     """However a pair is written: the prompt stands once, the answers alone, chosen first with scores 1 and 0 (case T10)."""
     content = read_content(keys, None)
     assert (content.prompt, content.recorded, content.scores) == (PROMPT, (("A",), ("B",)), (1.0, 0.0))
+
+
+def test_steps_have_labels() -> None:
+    """True and false, or numbers between; each step but the last ends with a line end."""
+    content = read_content({"prompt": [USER], "completions": ["A", "B"], "labels": [True, 0.25], "answer": 4}, None)
+    assert (content.prompt, content.recorded, content.step_labels) == (PROMPT, (("A\n", "B"),), (1.0, 0.25))
+    assert content.answers == ("4",)
+
+
+@pytest.mark.parametrize(
+    ("keys", "subject", "message"),
+    [
+        ({"completions": "A", "labels": [1]}, "completions", "expected a list of steps, found a string"),
+        ({"completions": [], "labels": []}, "completions", "found an empty list"),
+        ({"completions": ["A", ""], "labels": [1, 1]}, "completions.1", "is empty"),
+        ({"completions": ["A"]}, "labels", "is missing"),
+        ({"completions": ["A"], "labels": 1}, "labels", "expected a list of numbers"),
+        ({"completions": ["A"], "labels": [2]}, "labels.0", "found 2"),
+        ({"completions": ["A"], "labels": ["+"]}, "labels.0", "found '+'"),
+        ({"completions": ["A", "B"], "labels": [1]}, "labels", "there are 1 for 2 completions"),
+    ],
+)
+def test_steps_that_do_not_fit(keys: dict[str, Any], subject: str, message: str) -> None:
+    """The key at fault, with its place in the list."""
+    with pytest.raises(BadRow) as found:
+        read_content({"prompt": "Hi", **keys}, None)
+    assert found.value.subject == subject
+    assert message in found.value.message
 
 
 def test_earlier_turns_are_prompt() -> None:
