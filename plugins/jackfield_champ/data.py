@@ -11,7 +11,8 @@ from jackfield.component import at_least, option
 from jackfield.seeds import derive
 from jackfield.types import Message, Task
 from jackfield_champ.build import Answer, Problem, load_problems
-from jackfield_champ.split import held_out
+from jackfield_champ.solutions import Solution, load_solutions
+from jackfield_champ.split import held_out, held_out_of_all
 
 
 @frozen(kw_only=True)
@@ -62,6 +63,40 @@ class ChampPairs:
     def _is_usable(self, answer: Answer) -> bool:
         alone = answer.setting in ("0-Shot", "5-Shot", "No C w/o H")
         return (alone or not self.unaided) and not 0 < self.longest < len(answer.text)
+
+
+@frozen(kw_only=True)
+class ChampSteps:
+    """Solutions of two models to every competition problem, each a recorded attempt in steps, for process reward models: people have
+    marked the first wrong step. ``extra["step_labels"]`` is 1 for the steps before it, 0 for it and for what builds on it.
+
+    A step is a paragraph (``[rollout] use = "steps"`` with ``step_end = "\\n\\n"``). The prompt is the bare problem, also where the
+    model had been given a hint. No problem that ``champ`` tests is trained on, nor one like it.
+    """
+
+    longest: int = option(0, help="characters of a solution at most; longer ones are left out; 0: no limit", check=at_least(0))
+    most_steps: int = option(0, help="steps of a solution at most; longer ones are left out; 0: no limit", check=at_least(0))
+
+    def tasks(self, split: Literal["train", "test"]) -> list[Task]:
+        """By problem. A solution keeps its id whatever the keys are."""
+        solutions = load_solutions()
+        tested = held_out_of_all({solution.problem: solution.question for solution in solutions}, load_problems())
+        side = [s for s in enumerate(solutions) if (s[1].problem in tested) == (split == "test")]
+        return [self._task(f"champ_steps/{split}-{number:03d}", s) for number, s in side if self._fits(s)]
+
+    def _fits(self, solution: Solution) -> bool:
+        long = 0 < self.longest < sum(map(len, solution.steps))
+        return bool(solution.steps) and not long and not 0 < self.most_steps < len(solution.steps)
+
+    def _task(self, task_id: str, solution: Solution) -> Task:
+        return Task(
+            id=task_id,
+            prompt=(Message(role="user", content=solution.question),),
+            recorded=(solution.steps,),
+            labels={"category": solution.category},
+            extra={"step_labels": (solution.labels,), "authors": [solution.author]},
+            origin=f"champ-dataset: P_{solution.problem}",
+        )
 
 
 def _side(split: str) -> list[Problem]:

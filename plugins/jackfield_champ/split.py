@@ -7,7 +7,7 @@ about another thing that counts alike (subsets, seats and tilings, gold 144). Su
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 from jackfield.seeds import derive
@@ -23,12 +23,25 @@ _TELLING = 20
 
 def held_out(problems: Sequence[Problem]) -> frozenset[str]:
     """Ids of the test problems: whole families of problems that are alike, drawn by the family's first id."""
-    family = {problem.id: problem.id for problem in problems}
-    for one, other in combinations(problems, 2):
-        if _alike(one, other):
-            kept, gone = sorted((family[one.id], family[other.id]))
-            family = {name: kept if head == gone else head for name, head in family.items()}
-    return frozenset(name for name, head in family.items() if derive("champ held out", head) % TEST_SHARE == 0)
+    by_id = {problem.id: problem for problem in problems}
+    family = _families([*by_id], lambda one, other: _alike(by_id[one], by_id[other]))
+    return frozenset(name for name, head in family.items() if _is_drawn(head))
+
+
+def held_out_of_all(texts: Mapping[str, str], problems: Sequence[Problem]) -> frozenset[str]:
+    """Ids of the test problems of the whole set (id → text), of which ``problems`` are those with an integer answer: whatever is in a
+    family with one of their test problems, and of families without any of them those drawn."""
+    tested, known = held_out(problems), {problem.id for problem in problems}
+    by_id = {problem.id: problem for problem in problems}
+    grams = {name: five_grams(text) for name, text in texts.items()}
+
+    def alike(one: str, other: str) -> bool:
+        return _share(grams[one], grams[other]) or (one in known and other in known and _alike(by_id[one], by_id[other]))
+
+    family = _families([*texts], alike)
+    of_tested = {family[name] for name in tested & family.keys()}
+    of_known = {family[name] for name in known & family.keys()}
+    return frozenset(name for name, head in family.items() if head in of_tested or (head not in of_known and _is_drawn(head)))
 
 
 def five_grams(text: str) -> frozenset[tuple[str, ...]]:
@@ -37,8 +50,25 @@ def five_grams(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(words[start : start + 5]) for start in range(len(words) - 4))
 
 
+def _families(names: Sequence[str], alike: Callable[[str, str], bool]) -> dict[str, str]:
+    """Name → the first name of its family."""
+    family = {name: name for name in names}
+    for one, other in combinations(names, 2):
+        if alike(one, other):
+            kept, gone = sorted((family[one], family[other]))
+            family = {name: kept if head == gone else head for name, head in family.items()}
+    return family
+
+
+def _is_drawn(head: str) -> bool:
+    return derive("champ held out", head) % TEST_SHARE == 0
+
+
 def _alike(one: Problem, other: Problem) -> bool:
     if one.gold == other.gold and abs(one.gold) > _TELLING:
         return True
-    first, second = five_grams(one.text), five_grams(other.text)
+    return _share(five_grams(one.text), five_grams(other.text))
+
+
+def _share(first: frozenset[tuple[str, ...]], second: frozenset[tuple[str, ...]]) -> bool:
     return len(first & second) > _SHARED * min(len(first), len(second))

@@ -18,9 +18,27 @@ def conversation(author: str, solution: str, summary: str, error: str | None = N
 
 
 def problem(
-    name: str, text: str, answer: str, conversations: dict[str, dict[str, Any]], category: str = "Sequence"
+    name: str,
+    text: str,
+    answer: str,
+    conversations: dict[str, dict[str, Any]],
+    category: str = "Sequence",
+    annotated: dict[str, dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    return {"identifier": name, "_text": text, "_answer": answer, "category": category, "conversations": conversations}
+    return {
+        "identifier": name,
+        "_text": text,
+        "_answer": answer,
+        "category": category,
+        "conversations": conversations,
+        "fws_annotations": annotated or {},
+    }
+
+
+def annotation(author: str, text: str, mistake: str | None) -> dict[str, Any]:
+    """``mistake``: what is marked as the first wrong step."""
+    start = None if mistake is None else text.index(mistake)
+    return {"author": author, "text": text, "start_idx": start, "end_idx": None if start is None else start + len(mistake or "")}
 
 
 ROWS = [
@@ -37,7 +55,13 @@ ROWS = [
             "B|5-Shot": conversation("B", "It is 16.", "It is 16."),
         },
     ),
-    problem("P_Sequence_2", "Is it so?", "No", {"A|0-Shot": conversation("A", "No.", "It is 12.")}),
+    problem(
+        "P_Sequence_2", "Is it so?", "No", {"A|0-Shot": conversation("A", "No.", "It is 12.")},
+        annotated={
+            "A|No C w/ H": annotation("A", "Let x = 2.\n\nThen x² = 4.\nSo x³ = 9.\n \nIt is 9.\n\n", "So x³"),
+            "B|No C w/ H": annotation("B", "It is not.", None),
+        },
+    ),
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from jackfield.types import Message
 from jackfield_champ.build import load_problems
-from jackfield_champ.data import Champ, ChampPairs
+from jackfield_champ.data import Champ, ChampPairs, ChampSteps
 from jackfield_champ.split import held_out
 
 
@@ -43,3 +43,17 @@ def test_pairs(split: str) -> None:
     ]  # fmt: skip
     assert pairs(unaided=True) == [("12 fit.", "Step 1: 13.")]
     assert pairs(longest=10) == []
+
+
+def test_labelled_steps(cache: Path) -> None:
+    """A solution in paragraphs with their labels, of a problem that need not have a number for an answer; ids that no key changes."""
+    tasks = [task for side in ("train", "test") for task in ChampSteps().tasks(side)]  # type: ignore[arg-type]
+    assert [task.id.split("-")[1] for task in tasks] == ["000", "001"]
+    first, second = tasks
+    assert first.prompt == (Message(role="user", content="Is it so?"),)
+    assert first.recorded == (("Let x = 2.\n\n", "Then x² = 4.\nSo x³ = 9.\n \n", "It is 9."),)
+    assert first.extra == {"step_labels": ((1.0, 0.0, 0.0),), "authors": ["A"]}
+    assert (second.recorded, second.extra["step_labels"]) == ((("It is not.",),), ((1.0,),))
+    for keys in ({"longest": 12}, {"most_steps": 2}):
+        short = [task for side in ("train", "test") for task in ChampSteps(**keys).tasks(side)]  # type: ignore[arg-type]
+        assert short == [second]

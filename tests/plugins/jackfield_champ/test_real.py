@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from jackfield_champ.build import load_problems
-from jackfield_champ.data import Champ, ChampPairs
+from jackfield_champ.data import Champ, ChampPairs, ChampSteps
+from jackfield_champ.solutions import load_solutions
 from jackfield_champ.split import five_grams
 
 pytestmark = pytest.mark.real
@@ -35,3 +36,18 @@ def test_rows_checked_by_hand() -> None:
     assert by_id["Combinatorics_18"].gold == 101 * 100 // 2  # ordered triples with sum 99
     squares = by_id["Number-Theory_17"].answers
     assert [answer.correct for answer in squares] == ["7744" in answer.text[-300:] for answer in squares]
+
+
+def test_labelled_steps() -> None:
+    """Counts; a mistake that was marked lies in the step that is labelled so; nothing that champ tests is trained on."""
+    solutions = load_solutions()
+    assert len(solutions) == 540
+    assert Counter(solution.first_wrong is None for solution in solutions) == {False: 444, True: 96}
+    train, test = ChampSteps().tasks("train"), ChampSteps().tasks("test")
+    assert [len(train), len(test)] == [424, 116]
+    labels = [label for task in (*train, *test) for label in task.extra["step_labels"][0]]
+    assert (len(labels), sum(labels)) == (7999, 3211)
+    asked = {task.question for task in train}
+    assert not asked & {task.question for task in (*test, *Champ().tasks("test"))}
+    marked = [s.steps[s.first_wrong] for s in solutions if s.problem == "Inequality_11" and s.first_wrong is not None]
+    assert any("a_1+a_2+...+a_n >= n^(1/n)" in step for step in marked)  # the mean of such numbers is 1 or more, not n^(1/n) / n

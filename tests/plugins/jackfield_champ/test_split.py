@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from jackfield_champ.build import Problem
-from jackfield_champ.split import five_grams, held_out
+from jackfield_champ.split import five_grams, held_out, held_out_of_all
 
 
 def problem(name: str, text: str, gold: int) -> Problem:
@@ -32,3 +32,15 @@ def test_twins_stay_together() -> None:
             assert (f"{family}{n:02d}a" in tested) == (f"{family}{n:02d}b" in tested)
     assert 5 <= sum(p.id in tested for p in small) <= 25
     assert held_out(list(reversed([*words, *golds, *small]))) == tested
+
+
+def test_the_whole_set_follows_its_integer_problems() -> None:
+    """What is like a test problem is held out, what is like a training problem is not; the rest is drawn on its own."""
+    integer = [problem(f"i{n:02d}", f"how many ways are there to fill box number i{n}", 0) for n in range(40)]
+    tested = held_out(integer)
+    proofs = {f"p{n:02d}": f"prove how many ways are there to fill box number i{n}" for n in range(40)}
+    alone = {f"z{n:02d}": f"z{n}" for n in range(40)}
+    found = held_out_of_all({p.id: p.text for p in integer} | proofs | alone, integer)
+    assert {name for name in found if name[0] == "i"} == tested
+    assert {f"i{name[1:]}" for name in found if name[0] == "p"} == tested
+    assert 2 <= sum(name[0] == "z" for name in found) <= 20
