@@ -50,4 +50,4 @@ def test_labelled_steps() -> None:
     asked = {task.question for task in train}
     assert not asked & {task.question for task in (*test, *Champ().tasks("test"))}
     marked = [s.steps[s.first_wrong] for s in solutions if s.problem == "Inequality_11" and s.first_wrong is not None]
-    assert any("a_1+a_2+...+a_n >= n^(1/n)" in step for step in marked)  # the mean of such numbers is 1 or more, not n^(1/n) / n
+    assert any("a_1+a_2+...+a_n >= n^(1/n)" in step for step in marked)  # it is n or more
