@@ -14,7 +14,7 @@ from jackfield.errors import DataError, Problem
 from jackfield.types import Message, Task
 from jackfield_rollouts.reading import Attempt, attempts
 
-_PLACEHOLDER = re.compile(r"\{question\}|\{completion\}")
+_PLACEHOLDER = re.compile(r"\{question\}|\{answers\}|\{completion\}")
 _PATH_HELP = "folder of the run, or of one of its checkpoints; or `from`, the recipe that makes it"
 _SOURCE_HELP = "the reward source whose verdict is the label; unset: the reward"
 
@@ -69,14 +69,15 @@ class SampledBest:
 class SampledVerdicts:
     """A judge's exercises: a prompt that shows question and attempt, and the verdict as the recorded answer, ``right`` or ``wrong``.
 
-    ``template`` holds ``{question}`` and ``{completion}`` and must be what the judge will be shown. What was said twice to one question
+    ``template`` holds ``{question}`` and ``{completion}``, and ``{answers}`` (a line each) for a judge that is shown the right ones; it
+    must be what the judge will be shown. What was said twice to one question
     counts once. There are as many right attempts as wrong ones; what is left over of one kind is dropped. One question in five is held out.
     """
 
     path: str = option(help=_PATH_HELP)
     source: str | None = option(None, help=_SOURCE_HELP)
     threshold: float = option(0.0, help="labels above this are right")
-    template: str = option(help="the judge's prompt, with {question} and {completion}")
+    template: str = option(help="the judge's prompt, with {question} and {completion}, and {answers} if it shall see them")
     right: str = option("Verdict: yes", help="what the judge shall say of a right attempt")
     wrong: str = option("Verdict: no", help="what the judge shall say of a wrong attempt")
 
@@ -95,7 +96,8 @@ class SampledVerdicts:
         )
 
     def _exercise(self, attempt: Attempt, verdict: str) -> Task:
-        given = {"{question}": attempt.question, "{completion}": "".join(attempt.turns)}
+        answers = "\n".join(attempt.answers)
+        given = {"{question}": attempt.question, "{answers}": answers, "{completion}": "".join(attempt.turns)}
         shown = _PLACEHOLDER.sub(lambda found: given[found[0]], self.template)
         prompt = (Message(role="user", content=shown),)
         return _task(attempt, f"{attempt.group}/{attempt.member}", prompt, ((verdict,),), {})

@@ -116,6 +116,8 @@ def test_verdicts_are_balanced_exercises(run: Path) -> None:
     assert [task.prompt[0].content for task in tasks[:2]] == [f"Q: {TRAIN} A: 7?7", f"Q: {TRAIN} A: 5?5"]
     braces = evolve(made, template="{completion} {question}")
     assert braces.tasks("test")[0].prompt[0].content == f"2?2 {TEST}"
+    told = evolve(made, template="{question} right: {answers}, said: {completion}").tasks("train")[0]
+    assert told.prompt[0].content == f"{TRAIN} right: {told.answers[0]}, said: 7?7"
     with pytest.raises(ValueError, match=r"template: must hold \{completion\}"):
         SampledVerdicts(path=str(run), template="{question}")
 
