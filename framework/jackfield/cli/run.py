@@ -23,10 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", metavar="KEY=VALUE", action="append", default=[], help="change a value: --set losses.0.clip_low=0.1"
     )
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run folder (default: runs/<recipe>-<digest>)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="the run folder (default: runs/<recipe>-<digest>, where a recipe that this one starts from goes in any case)",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the run folder's newest checkpoint")
     parser.add_argument(
-        "--smoke", action="store_true", help="the same code path in seconds: a tiny random model, tiny data, two steps"
+        "--smoke",
+        action="store_true",
+        help="the same code path in seconds: a tiny random model, tiny data, two steps, and one more reward, which means nothing; what --set "
+        "says stays. A random model writes no tags, so nothing that is sampled calls a tool",
     )
 
 

@@ -65,9 +65,10 @@ class _Builder:
 
     def table(self, key: str, kind: str, tree: Node) -> None:
         node = tree.value.get(key)
+        if key == "critic" and (node is None or node.value is False):  # false: not the one of the recipe that this one extends
+            return
         if node is None:
-            if key != "critic":
-                self._wrong(tree.origin, key, f"required: a table [{key}] with `use = …`{self._choices(kind)}")
+            self._wrong(tree.origin, key, f"required: a table [{key}] with `use = …`{self._choices(kind)}")
             return
         self.parts.asked[key] = 1
         placed = self.component(kind, node, key)

@@ -95,7 +95,9 @@ def _needs(parts: Parts) -> Iterator[Problem]:
             message = f"'{placed.name}' needs {what}, and there is no critic; add [critic] with `use = …`"
             yield Problem(placed.place(), placed.subject, message)
     elif not wanting and parts.complete("advantage", "penalties", "losses") and (critic := parts.single.get("critic")):
-        yield Problem(critic.place(), "critic", "no part of this recipe needs a value or score; remove [critic]")
+        yield Problem(
+            critic.place(), "critic", "no part of this recipe needs a value or score; remove [critic], or write critic = false"
+        )
 
 
 def _trained_critic(parts: Parts, plugins: Plugins) -> Iterator[Problem]:

@@ -31,7 +31,7 @@ TABLES = {
     "advantage": "advantages",
     "optimizer": "optimizers",
 }
-"""Recipe table → kind of the one component it holds. All are required but [critic]."""
+"""Recipe table → kind of the one component it holds. All are required but [critic]; ``critic = false`` takes an inherited one away."""
 LISTS = {
     "tools": "tools",
     "rewards": "rewards",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from jackfield.plugins import load_plugins
+from jackfield.recipe import load_recipe
 
 
 def test_the_shortest_recipe_builds_a_corridor(desk: Any) -> None:
@@ -229,6 +230,21 @@ def test_a_class_that_recipes_cannot_use_is_told_to_its_writer(desk: Any, loss: 
 def test_no_key_is_accepted_and_unused(desk: Any, more: str, message: str) -> None:
     """C4, at every level; a key of another table is sent there."""
     assert desk.problems(lambda: desk.sound(more)) == [message]
+
+
+def test_an_inherited_critic_may_be_taken_away(desk: Any) -> None:
+    """By the recipe that extends, or by --set; nothing of it is left in the frozen one. Other tables are not optional."""
+    desk.sound('critic = "head"\nadvantage = "gae"\nlosses = ["clip", "value"]', without=["advantage", "losses"])
+    Path("r.toml").rename("ppo.toml")
+    more = 'extends = "ppo.toml"\ncritic = false\nadvantage = "group_norm"\nlosses = ["clip"]'
+    recipe = desk.load(more)
+    assert recipe.corridor.critic is None
+    assert "critic" not in recipe.frozen
+    again = load_recipe(Path("ppo.toml"), desk.plugins, ["critic=false", "advantage=group_norm", 'losses=["clip"]'])
+    assert again.digest == recipe.digest
+    assert desk.problems(lambda: desk.sound("model = false", without=["model"])) == [
+        "r.toml:10: model: expected a name, or a table with `use = …`"
+    ]
 
 
 def test_a_key_that_a_table_left_out_requires_is_told_with_the_table(desk: Any) -> None:

@@ -57,7 +57,7 @@ def test_parts_that_need_a_value_need_a_critic(desk: Any) -> None:
 def test_a_critic_that_nobody_needs_is_refused(desk: Any) -> None:
     """It would be held and trained for nothing (C4)."""
     assert desk.problems(lambda: desk.sound(CRITIC)) == [
-        "r.toml:11: critic: no part of this recipe needs a value or score; remove [critic]"
+        "r.toml:11: critic: no part of this recipe needs a value or score; remove [critic], or write critic = false"
     ]
     assert desk.sound(f"{CRITIC}\n{GAE}\n{VALUE}", without=["advantage", "losses"]).corridor.critic is not None
 
