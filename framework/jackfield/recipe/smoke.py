@@ -33,19 +33,21 @@ tokens are bytes, and no usual vocabulary has more of them in a token on average
 
 def in_small(tree: Node, plugins: Plugins) -> Node:
     """The tree with few steps on small groups, short turns, tasks that need no file or download (the data's own if they don't, else
-    the stand-in's), tools that search the stand-in's passages, no gates, no rewards that need a server or a model of their own, and one
-    more reward, which varies (a random model would earn nothing from the others, and nothing would be learnt)."""
+    the stand-in's), tools that search the stand-in's passages, no gates, no rewards that need a server or a model of their own, and, where
+    turns are sampled, one more reward, which varies (a random model would earn nothing from the others, and nothing would be learnt)."""
     origin = Origin("--smoke", tree.origin.folder)
     small = dict(_replaced(_lowered(tree, LARGEST, origin), INSTEAD, origin).value)
     if not _is_set(tree.value["data"]):
         small["data"] = _at_hand(tree.value["data"], plugins, origin)
-    small["rollout"] = _with_budgets_in_bytes(tree.value["rollout"], plugins, origin, sampled=_samples(tree, plugins))
+    sampled = _samples(tree, plugins)
+    small["rollout"] = _with_budgets_in_bytes(tree.value["rollout"], plugins, origin, sampled=sampled)
     if tools := tree.value.get("tools"):
         searching = [tool if _is_set(tool) else _searching_stand_in(tool, plugins, origin) for tool in tools.value]
         small["tools"] = Node(searching, tools.origin)
     if (rewards := tree.value.get("rewards")) and rewards.value:
         kept = [reward for reward in rewards.value if _is_set(reward) or _needs_nothing(reward, plugins)]
-        small["rewards"] = Node([*(_open(reward, origin) for reward in kept), plant(STAND_IN, lambda _: origin)], rewards.origin)
+        varied = [plant(STAND_IN, lambda _: origin)] if sampled or not kept else []
+        small["rewards"] = Node([*(_open(reward, origin) for reward in kept), *varied], rewards.origin)
     return Node(small, tree.origin)
 
 

@@ -310,6 +310,13 @@ def test_a_recipe_in_small_has_open_gates(desk: Any, fake_plugins: Plugins, over
     assert [(named.name, named.gate) for named in small.rewards] == [("exact", gate), ("format", False), ("smoke", False)]
 
 
+def test_recorded_attempts_in_small_are_judged_as_ever(desk: Any, fake_plugins: Plugins) -> None:
+    """They earn what they earned, also from a random model: nothing is added to labels that a loss reads."""
+    desk.sound('engine = "recorded"\nrewards = ["exact"]', without=["engine", "rewards"])
+    small = load_recipe(Path("r.toml"), fake_plugins, smoke=True).corridor
+    assert [named.name for named in small.rewards] == ["exact"]
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
