@@ -26,6 +26,7 @@ FIGURES = (
     Figure("ppo_clip/clip_fraction", "clip", 3),
     Figure("bradley_terry/accuracy", "pairs right", 3),
     Figure("dpo/accuracy", "pairs right", 3),
+    Figure("step_cross_entropy/accuracy", "steps right", 3),
     Figure("policy/entropy", "entropy", 3),
     Figure("grad_norm/policy", "grad", 2),
     Figure("rollout/truncated", "truncated", 3),
