@@ -9,9 +9,9 @@ from jackfield.types import Rollout, Verdict
 
 @frozen(kw_only=True)
 class Varied:
-    """The sum of the ids the policy wrote, modulo 7, over 7: deterministic, and seldom alike for two rollouts."""
+    """One more than the sum of the ids the policy wrote, modulo 97, over 97: never 0, and seldom alike for two rollouts."""
 
     def judge(self, rollout: Rollout) -> Verdict:
         """Always a score."""
         total = int(rollout.tokens[rollout.policy_mask].sum())
-        return Verdict.score(total % 7 / 7, reason=f"{total} modulo 7")
+        return Verdict.score((1 + total % 97) / 97, reason=f"1 more than {total} modulo 97, over 97")

@@ -8,7 +8,8 @@ from jackfield.testing.tiny_model import credited_rollout
 from jackfield_smoke.reward import Varied
 
 
-def test_sum_of_policy_ids_modulo_seven() -> None:
-    """4 + 6 + 0 = 10, 10 mod 7 = 3; prompt and observation do not count."""
-    rollout = credited_rollout([("task", [5, 5]), ("policy", [4, 6]), ("environment", [9]), ("policy", [0])])
-    assert Varied().judge(rollout).value == pytest.approx(3 / 7)
+def test_sum_of_policy_ids_modulo_97() -> None:
+    """60 + 47 + 0 = 107, 107 mod 97 = 10, and one more; prompt and observation do not count. A sum of 97 is no 0."""
+    rollout = credited_rollout([("task", [5, 5]), ("policy", [60, 47]), ("environment", [9]), ("policy", [0])])
+    assert Varied().judge(rollout).value == pytest.approx(11 / 97)
+    assert Varied().judge(credited_rollout([("task", [5]), ("policy", [97])])).value == pytest.approx(1 / 97)
