@@ -30,6 +30,7 @@ class NeuralReward:
     """
 
     self_contained: ClassVar[bool] = False
+    holds: ClassVar[str] = "a model of its own, frozen"
 
     path: str = option(help="checkpoint of a run that trained it, or folder or hub id of a sequence classifier")
     tokens_per_batch: int = option(4096, help="padded tokens computed at once; bounds memory, changes no result", check=at_least(1))
