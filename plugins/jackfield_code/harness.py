@@ -34,12 +34,12 @@ def main() -> None:
     told = json.loads(sys.stdin.read()) if mode == "tests" else {}
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, output),
         (resource.RLIMIT_NOFILE, 64),
     ):
         resource.setrlimit(limit, (value, value))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))  # first a signal that says why, then the one that none survives
     with open("program.py", encoding="utf-8") as file:  # noqa: PTH123  (a bare interpreter starts sooner)
         program = file.read()
     os.write(report, b"ready\n")

@@ -54,7 +54,7 @@ def make_run(tmp_path: Path) -> MakeRun:
                 "reward/smoke": 1 - reward,
                 "kl/reference": 0.01 * step,
                 "rollout/policy_tokens": 10.0 + step,
-                "speed/generate_tokens_per_second": 40.0 * step,
+                "generate/tokens": 80.0 * step,
                 "memory/peak_gib": 1.0 + step,
             }
             lines.append(line("step", step, metrics))

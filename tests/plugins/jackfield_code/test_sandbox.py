@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -96,6 +97,15 @@ def test_nothing_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = first.split("'program.py'] ")[1].split()[0]
     assert not Path(folder).exists()
     assert first.split()[-1] == second.split()[-1]
+
+
+def test_processor_time_is_limited_too() -> None:
+    """Threads or a slow clock do not help: what the processor spent ends the run, and is told as time."""
+    program = "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass"
+    ran = run_script(program, "", Limits(seconds=30, memory=1 << 30, output=1 << 16))
+    assert (ran.exit_code, ran.fault) == (-signal.SIGXCPU, "ran out of time")
+    limits = run_script("import resource\nprint(resource.getrlimit(resource.RLIMIT_CPU))", "", QUICK)
+    assert limits.stdout == "(5, 6)\n"
 
 
 def test_endless_program_is_killed() -> None:
