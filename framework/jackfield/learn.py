@@ -14,9 +14,10 @@ from attrs import define
 from jackfield import pack, seeds
 from jackfield.corridor import Named
 from jackfield.logprobs import token_logp
+from jackfield.loss_batch import LossBatch
 from jackfield.measure import policy_hidden
 from jackfield.metrics import Means
-from jackfield.stages import Critic, LanguageModel, Loss, LossBatch, Optimizer
+from jackfield.stages import Critic, LanguageModel, Loss, Optimizer
 from jackfield.types import Credited, Group
 
 if TYPE_CHECKING:
@@ -134,8 +135,12 @@ class Learner:
         batch = self._loss_batch(bundles)
         if first_pass and self._reads_policy:
             _policy_metrics(means, [r for bundle in bundles for r in bundle], batch, first_update=first_update)
-        units = {"token": len(batch.rollout_N), "rollout": batch.num_rollouts, "group": batch.num_groups}
-        units["turn"] = sum(len(pack.turn_ends(r)) for bundle in bundles for r in bundle)
+        units = {
+            "token": len(batch.rollout_N),
+            "turn": len(batch.turn_end_S),
+            "rollout": batch.num_rollouts,
+            "group": batch.num_groups,
+        }
         terms = []
         for named in self._losses:
             found = named.part.terms(batch)

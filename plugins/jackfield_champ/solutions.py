@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-import attrs
 from attrs import frozen
 
-from jackfield.packages import cache_folder
-from jackfield_champ.build import REQUIREMENT, SHA256, load_package, write_whole
+from jackfield_champ.build import SHA256, Package, cached
 
 VERSION = 1
 """Raise it with any change that changes what is built: the cache carries it in its name."""
-
-_log = logging.getLogger(__name__)
 
 
 @frozen(kw_only=True)
@@ -45,15 +38,11 @@ class Solution:
 
 def load_solutions() -> list[Solution]:
     """All of them in the package's order, from the cache; builds it first if need be."""
-    path = cache_folder() / f"champ-steps-{VERSION}-{SHA256[:8]}.jsonl"
-    if not path.exists():
-        _log.info("reading the annotated solutions of %s", REQUIREMENT)
-        write_whole(path, map(attrs.asdict, build(load_package())))
-    with path.open(encoding="utf-8") as lines:
-        return [Solution(**{**row, "steps": tuple(row["steps"])}) for row in map(json.loads, lines)]
+    rows = cached(f"champ-steps-{VERSION}-{SHA256[:8]}", "reading the annotated solutions", build)
+    return [Solution(**{**row, "steps": tuple(row["steps"])}) for row in rows]
 
 
-def build(problems: Mapping[str, Mapping[str, Any]]) -> Iterator[Solution]:
+def build(problems: Package) -> Iterator[Solution]:
     """Two models' solutions a problem, each cut at blank lines."""
     for name, row in problems.items():
         for annotated in row.get("fws_annotations", {}).values():

@@ -25,12 +25,14 @@ def holds_placeholder(name: str, *optional: str) -> Callable[[Any], str | None]:
             ]
         except ValueError as error:
             return f"{error}; write {{{{ and }}}} for braces that are meant as text"
-        unknown = [found for found, spec, conversion in parsed if found not in (name, *optional) or spec or conversion]
+        written = [
+            f"{found}{'!' * bool(conversion)}{conversion or ''}{':' * bool(spec)}{spec}" for found, spec, conversion in parsed
+        ]
+        unknown = [place for place in written if place not in (name, *optional)]
         if unknown:
-            listed = ", ".join(f"{{{found}}}" for found in unknown)
-            return (
-                f"unknown placeholder {listed}; only {{{name}}} is filled in; write {{{{ and }}}} for braces that are meant as text"
-            )
+            listed = ", ".join(f"{{{place}}}" for place in unknown)
+            filled = " and ".join(f"{{{known}}}" for known in (name, *optional))
+            return f"unknown placeholder {listed}; filled in: {filled}; write {{{{ and }}}} for braces that are meant as text"
         if name not in [found for found, _, _ in parsed]:
             return f"lacks {{{name}}}, the place where the {name} goes"
         return None

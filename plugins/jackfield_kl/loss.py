@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from attrs import frozen
 
 from jackfield.component import option
-from jackfield.stages import LossBatch, LossTerms
+from jackfield.loss_batch import LossBatch, LossTerms
 
 if TYPE_CHECKING:
     import torch

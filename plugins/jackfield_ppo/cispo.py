@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from attrs import frozen
 
 from jackfield.component import at_least, fraction, option
-from jackfield.stages import LossBatch, LossTerms
+from jackfield.loss_batch import LossBatch, LossTerms
 from jackfield_ppo.ratio import approx_kl, log_ratio
 
 

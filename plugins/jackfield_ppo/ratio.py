@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 
 if TYPE_CHECKING:
     import torch

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from attrs import frozen
 
-from jackfield.stages import LossBatch, LossTerms
+from jackfield.loss_batch import LossBatch, LossTerms
 from jackfield.types import Credited
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from attrs import frozen
 
 from jackfield.component import option, positive
-from jackfield.stages import LossBatch, LossTerms
+from jackfield.loss_batch import LossBatch, LossTerms
 from jackfield_preference.pairs import Pairs, log_ratio
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from jackfield.stages import LossBatch, LossTerms
+from jackfield.loss_batch import LossBatch, LossTerms
 
 if TYPE_CHECKING:
     import torch

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import frozen
 
-from jackfield.stages import LossBatch, LossTerms
+from jackfield.loss_batch import LossBatch, LossTerms
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +38,7 @@ class StepCrossEntropy:
         """[S] terms. Raises ValueError for a label outside [0, 1]."""
         from torch.nn.functional import softplus
 
-        if batch.turn_score_S is None or batch.return_N is None or batch.turn_end_S is None:
+        if batch.turn_score_S is None or batch.return_N is None:
             raise ValueError("step_cross_entropy got no scores or returns, though it declares that it needs them")
         score_S, label_S = batch.turn_score_S, _labels(batch.return_N[batch.turn_end_S])
         found_S = score_S.detach()

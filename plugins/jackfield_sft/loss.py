@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from attrs import frozen
 
-from jackfield.stages import LossBatch, LossTerms
+from jackfield.loss_batch import LossBatch, LossTerms
 
 
 @frozen(kw_only=True)

@@ -11,6 +11,7 @@ from attrs import define, field
 from jackfield.errors import DataError, Problem
 from jackfield.stages import LanguageModel, Tokenizer, Turn
 from jackfield.types import IntArray, Task
+from jackfield.words import counted
 
 
 @define(kw_only=True)
@@ -40,7 +41,9 @@ class Recorded:
     def open(self, prompt: IntArray, *, task: Task, member: int, prefix: str, seed: int, temperature: float) -> RecordedSession:  # noqa: ARG002
         """Start playing attempt ``member`` of the task."""
         if member >= len(task.recorded):
-            raise _wrong(task, f"has {_count(len(task.recorded), 'recorded attempt')}, but group_size asks for member {member + 1}")
+            raise _wrong(
+                task, f"has {counted(len(task.recorded), 'recorded attempt')}, but group_size asks for member {member + 1}"
+            )
         return RecordedSession(engine=self, task=task, member=member)
 
     def encode(self, text: str) -> IntArray:
@@ -78,7 +81,7 @@ class RecordedSession:
             asked = (
                 f"but the environment asks for turn {self._played + 1}: the answer does not end the rollout, or a turn is missing"
             )
-            raise self._wrong(f"has {_count(len(turns), 'turn')}, {asked}")
+            raise self._wrong(f"has {counted(len(turns), 'turn')}, {asked}")
         text = turns[self._played]
         self._played += 1
         last = self._played == len(turns)
@@ -97,7 +100,3 @@ class RecordedSession:
 
 def _wrong(task: Task, message: str) -> DataError:
     return DataError(Problem(task.origin, f"task {task.id}", message))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

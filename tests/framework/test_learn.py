@@ -12,8 +12,8 @@ from attrs import evolve, frozen
 from jackfield import pack
 from jackfield.corridor import Named
 from jackfield.learn import Learner
+from jackfield.loss_batch import LossBatch, LossTerms
 from jackfield.settings import Learn
-from jackfield.stages import LossBatch, LossTerms
 from jackfield.testing.tiny_model import Sgd, TinyCritic, TinyModel, credited_rollout, one_group_each
 from jackfield.types import Credited, Group
 

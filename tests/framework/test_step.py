@@ -9,8 +9,8 @@ from attrs import evolve, field, frozen
 
 from jackfield.corridor import Named
 from jackfield.learn import Learner
+from jackfield.loss_batch import LossBatch, LossTerms
 from jackfield.settings import Learn
-from jackfield.stages import LossBatch, LossTerms
 from jackfield.step import scorable, with_credit
 from jackfield.testing.tiny_model import Sgd, TinyModel, credited_rollout, one_group_each
 from jackfield.types import Credited, Group, Scored

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [ROOT / "framework", ROOT / "plugins"]
 FILES = sorted(file for source in SOURCES for file in source.rglob("*.py"))
 LONGEST = 350
-LONGER = {"framework/jackfield/stages.py": 480}
+LONGER = {"framework/jackfield/stages.py": 425}
 """The map of every part is one file, so that it can be read from top to bottom."""
 NAMELESS = re.compile(r"_?(utils?|common|base|helpers?|misc|tools?_?box)")
 """What says nothing of what is in it. (A folder of recipes to extend may well be called bases.)"""

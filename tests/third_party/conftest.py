@@ -82,7 +82,7 @@ ACME = {
         from attrs import evolve, frozen
 
         from jackfield.component import option
-        from jackfield.stages import LossTerms
+        from jackfield.loss_batch import LossTerms
         from jackfield.types import Credited, promote
 
 

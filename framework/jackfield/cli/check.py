@@ -178,8 +178,11 @@ def _evaluation(recipe: Recipe) -> str:
 
 
 def _chain(recipe: Recipe) -> Iterator[str]:
-    """The recipes that run first, nearest first."""
+    """The recipes that run first, nearest first, and indented what each of them starts from."""
+    takers: dict[str, list[str]] = {}
     for subject, parent in recipe.chained.items():
-        title = parent.corridor.run.title
-        yield f"{subject} from the final checkpoint of {show_path(parent.path)} ({title}); run first if its result is missing"
-        yield from _chain(parent)
+        takers.setdefault(parent.digest, []).append(subject)
+    for parent in {parent.digest: parent for parent in recipe.chained.values()}.values():
+        subjects, title = " and ".join(takers[parent.digest]), parent.corridor.run.title
+        yield f"{subjects} from the final checkpoint of {show_path(parent.path)} ({title}); run first if its result is missing"
+        yield from (f"  {line}" for line in _chain(parent))

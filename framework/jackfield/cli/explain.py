@@ -240,9 +240,8 @@ def _wrapped(key: str, value: Any) -> list[str]:
     if not isinstance(value, str) or len(written) <= LINE:
         return [f"{key} = {written}"]
     lines = [f'{key} = """']
-    for word in re.findall(
-        r"^\s+|\S+\s*", written[1:-1]
-    ):  # a backslash at a line's end swallows the space after it, not that before it
+    # Each word with the space after it: a backslash at a line's end swallows what follows it, not what stands before it.
+    for word in re.findall(r"^\s+|\S+\s*", written[1:-1]):
         if len(lines[-1]) + len(word) > LINE:
             lines[-1] += "\\"
             lines.append("")

@@ -208,7 +208,7 @@ def _learned(segment: Record) -> str:
     if logps:
         parts.append(f"log-prob {sum(logps) / len(logps):.3f} a token")
     count = len(segment["tokens"])
-    return f"{', '.join(parts)}, {count} token{'' if count == 1 else 's'}" if parts else ""
+    return f"{', '.join(parts)}, {counted(count, 'token')}" if parts else ""
 
 
 def _ranges(numbers: Sequence[int]) -> str:

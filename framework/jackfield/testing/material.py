@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import asdict, evolve, fields
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 from jackfield.types import (
     Credited,
     Finish,
@@ -208,7 +208,6 @@ def turns(batch: LossBatch, rollouts: Sequence[int]) -> list[torch.Tensor]:
     """Which turns are those of these rollouts, in order."""
     import torch
 
-    assert batch.turn_end_S is not None
     rollout_S = batch.rollout_N[batch.turn_end_S]
     return [torch.nonzero(rollout_S == rollout).flatten() for rollout in rollouts]
 
@@ -217,7 +216,6 @@ def chosen(batch: LossBatch, rollouts: Sequence[int]) -> LossBatch:
     """The batch made of these of its rollouts, in this order, neighbours in pairs; gradients flow back into the whole batch."""
     import torch
 
-    assert batch.turn_end_S is not None
     where, which = places(batch, rollouts), turns(batch, rollouts)
     index = {"N": torch.cat(where), "S": torch.cat(which), "R": torch.tensor(rollouts)}
     changed = {

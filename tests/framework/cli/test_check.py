@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from jackfield.cli import check
+from jackfield.cli.main import main
 from jackfield.errors import RecipeError
 from jackfield.plugins import Plugins
 
@@ -192,6 +193,16 @@ def test_evaluation_and_the_recipe_before_are_shown(plugins: Plugins, capsys: py
     alone = checked(plugins, capsys, "sft.toml")
     assert section(alone, "evaluation") == ["none"]
     assert "\nweights\n" not in alone
+
+
+def test_what_two_parts_start_from_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """With what it starts from itself, indented."""
+    assert main(["check", "rlhf_ppo"]) == 0
+    [both, data] = capsys.readouterr().out.partition("\nweights\n")[2].splitlines()
+    assert both.startswith("  rewards.0 and critic from the final checkpoint of ")
+    assert "rlhf_reward_model.toml" in both
+    assert data.startswith("    data from the final checkpoint of ")
+    assert "grpo_sums.toml" in data
 
 
 def test_an_unsound_recipe_is_refused(plugins: Plugins, capsys: pytest.CaptureFixture[str]) -> None:

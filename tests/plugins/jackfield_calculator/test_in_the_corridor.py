@@ -10,11 +10,11 @@ from attrs import define, evolve, field
 
 from jackfield.corridor import Named
 from jackfield.learn import Learner
+from jackfield.loss_batch import LossBatch, LossTerms
 from jackfield.measure import measure
 from jackfield.reward import score
 from jackfield.rollout import Players, play
 from jackfield.settings import Learn
-from jackfield.stages import LossBatch, LossTerms
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedTool
 from jackfield.testing.tiny_model import NumberTokenizer, Sgd, TinyModel, TinyTransformer
 from jackfield.types import Group, Measured, Message, Rollout, Task

@@ -65,9 +65,9 @@ def test_a_row_without_question_is_refused() -> None:
     ("template", "wrong"),
     [
         ("Answer.", "lacks {question}"),
-        ("{question} {hint}", "unknown placeholder {hint}"),
+        ("{question} {hint}", "unknown placeholder {hint}; filled in: {question};"),
         ("{question} \\boxed{}", "unknown placeholder {}"),
-        ("{question!r}", "unknown placeholder {question}"),
+        ("{question!r} {question:>3}", "unknown placeholder {question!r}, {question:>3}"),
         ("{question", "expected '}'"),
         ("{question} }", "Single '}'"),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 from jackfield.types import Finish, Measured, Segment, Task
 from jackfield_kl.loss import Kl
 from jackfield_kl.penalty import Kl as KlPenalty
@@ -29,6 +29,7 @@ def batch(logp: Any, ref_logp: Any, dtype: torch.dtype = torch.float64, old_logp
         num_rollouts=1,
         group_R=torch.zeros(1, dtype=torch.long),
         num_groups=1,
+        turn_end_S=torch.tensor([len(zeros) - 1]),
         advantage_N=zeros,
         entropy_N=zeros,
         ref_logp_N=torch.as_tensor(ref_logp, dtype=dtype),

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 from jackfield_ppo.cispo import Cispo
 
 
@@ -20,6 +20,7 @@ def batch(logp_N: torch.Tensor, old_logp: list[float], advantage: list[float]) -
         num_rollouts=1,
         group_R=torch.zeros(1, dtype=torch.long),
         num_groups=1,
+        turn_end_S=torch.tensor([len(logp_N) - 1]),
         advantage_N=torch.tensor(advantage, dtype=logp_N.dtype),
         entropy_N=torch.zeros_like(logp_N),
     )

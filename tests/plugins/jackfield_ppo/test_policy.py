@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 from jackfield_ppo.cispo import Cispo
 from jackfield_ppo.gspo import Gspo
 from jackfield_ppo.policy import PpoClip
@@ -25,6 +25,7 @@ def batch(logp: Any, old_logp: Any, advantage: Any) -> LossBatch:
         num_rollouts=1,
         group_R=torch.zeros(1, dtype=torch.long),
         num_groups=1,
+        turn_end_S=torch.tensor([len(old_logp) - 1]),
         advantage_N=torch.as_tensor(advantage, dtype=torch.float64),
         entropy_N=torch.zeros(len(old_logp), dtype=torch.float64),
     )
@@ -158,6 +159,7 @@ def test_extreme_ratios_stay_finite() -> None:
             num_rollouts=1,
             group_R=torch.zeros(1, dtype=torch.long),
             num_groups=1,
+            turn_end_S=torch.tensor([1]),
             advantage_N=advantage_N,
             entropy_N=torch.zeros(2),
         )

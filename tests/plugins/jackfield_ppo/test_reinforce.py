@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 from jackfield_ppo.reinforce import Reinforce
 from jackfield_sft.loss import CrossEntropy
 
@@ -19,6 +19,7 @@ def batch(logp_N: torch.Tensor, advantage_N: torch.Tensor) -> LossBatch:
         num_rollouts=1,
         group_R=torch.zeros(1, dtype=torch.long),
         num_groups=1,
+        turn_end_S=torch.tensor([len(logp_N) - 1]),
         advantage_N=advantage_N,
         entropy_N=torch.zeros_like(logp_N),
     )

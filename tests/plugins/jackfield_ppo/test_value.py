@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 from jackfield_ppo.entropy import Entropy
 from jackfield_ppo.value import ValueClip
 
@@ -27,6 +27,7 @@ def batch(value: Any = None, old_value: Any = None, returns: Any = None, entropy
         num_rollouts=1,
         group_R=torch.zeros(1, dtype=torch.long),
         num_groups=1,
+        turn_end_S=torch.tensor([len(zeros) - 1]),
         advantage_N=zeros,
         entropy_N=tensor(entropy),
         value_N=tensor(value),

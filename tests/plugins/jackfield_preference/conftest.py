@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 
 MakeBatch = Callable[..., LossBatch]
 
@@ -36,6 +36,7 @@ def make_batch() -> MakeBatch:
             num_rollouts=len(rollouts),
             group_R=torch.repeat_interleave(torch.arange(len(groups)), torch.tensor([len(group) for group in groups])),
             num_groups=len(groups),
+            turn_end_S=lengths.cumsum(0) - 1,
             advantage_N=torch.repeat_interleave(sides, lengths).to(logp_N.dtype),
             entropy_N=torch.zeros_like(logp_N),
             ref_logp_N=None if ref_logp is None else torch.as_tensor(ref_logp, dtype=logp_N.dtype),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from jackfield.stages import LossBatch
+from jackfield.loss_batch import LossBatch
 from jackfield.testing.contracts import check_loss
 from jackfield_process.loss import StepCrossEntropy
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from jackfield.errors import DataError
+from jackfield.loss_batch import LossBatch
 from jackfield.rollout import Episode, Players, play
-from jackfield.stages import LossBatch
 from jackfield.types import IntArray, Message, Rollout, Task
 from jackfield_sft.loss import CrossEntropy
 from jackfield_sft.recorded import Recorded, RecordedSession
@@ -104,7 +104,7 @@ def test_more_members_than_attempts() -> None:
     """The message names the row, what it has and what was asked."""
     with pytest.raises(DataError, match=r"train.jsonl:7: task t/1: has 2 recorded attempts, but group_size asks for member 3"):
         session(member=2)
-    with pytest.raises(DataError, match="task u: has no recorded attempts"):
+    with pytest.raises(DataError, match="task u: has 0 recorded attempts"):
         session(Task(id="u", prompt=()))
 
 
@@ -141,6 +141,7 @@ def test_cross_entropy_is_minus_logp() -> None:
             num_rollouts=1,
             group_R=torch.zeros(1, dtype=torch.long),
             num_groups=1,
+            turn_end_S=torch.tensor([1]),
             advantage_N=torch.full((2,), float("nan")),
             entropy_N=torch.zeros(2),
         )

@@ -13,7 +13,7 @@ from jackfield.testing.contracts import check_offered, offered
 PLUGIN = """
 from attrs import frozen
 from jackfield.component import option
-from jackfield.stages import LossTerms
+from jackfield.loss_batch import LossTerms
 from jackfield.types import Verdict
 
 @hookimpl
