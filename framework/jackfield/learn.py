@@ -102,8 +102,7 @@ class Learner:
         weights = Weights(bundles, self.settings)
         computed = [bundle for bundle in bundles if self._has_gradient(bundle)]
         to_the_end = self._reads("score")
-        lengths = [[pack.row_length(r, to_the_end=to_the_end) for r in bundle] for bundle in computed]
-        for indices in pack.plan(lengths, self.settings.tokens_per_microbatch):
+        for indices in pack.plan(computed, self.settings.tokens_per_microbatch, to_the_end=to_the_end):
             batch = [computed[i] for i in indices]
             terms = self._forward(batch, means, first_pass=first_pass, first_update=first_update)
             objective = torch.zeros((), dtype=terms[0].dtype, device=terms[0].device)
@@ -116,7 +115,7 @@ class Learner:
         for named in self._losses:
             means.add(f"losses/{named.name}", 0.0, 1.0)
         means.add("learn/computed_rollouts", sum(map(len, computed)), sum(map(len, bundles)))
-        return sum(map(sum, lengths))
+        return sum(pack.row_length(r, to_the_end=to_the_end) for bundle in computed for r in bundle)
 
     def _has_gradient(self, bundle: Bundle) -> bool:
         """Whether it can move anything: it still counts in every divisor if not, but is not computed."""
@@ -161,18 +160,18 @@ class Learner:
 
         rollouts = [r for bundle in bundles for r in bundle]
         added = pack.turn_ends_and_the_end if self._reads("score") else None
-        rows = pack.rows(rollouts, added)
-        hidden = policy_hidden(self.policy, self.critic, rows, logp=self._reads_policy)
-        row, column, target = (x.to(hidden.device) for x in (rows.row_N, rows.column_N, rows.target_N))
-        values = None if self.critic is None else self.critic.values(rows.ids_BT, rows.positions_BT, row, column, hidden)
+        packed = pack.packed(rollouts, added)
+        hidden = policy_hidden(self.policy, self.critic, packed, logp=self._reads_policy)
+        rollout, target = (x.to(hidden.device) for x in (packed.rollout_N, packed.target_N))
+        values = None if self.critic is None else self.critic.values(packed, hidden)
         turn_end = pack.turn_positions(rollouts).to(hidden.device)
         score = turn_score = None
         if added is not None:
             inside, after = (where.to(hidden.device) for where in pack.split_added(rollouts, added))
             assert values is not None
-            is_end = row[after].diff(append=row.new_tensor([-1])) != 0  # a rollout's end comes after its turns'
+            is_end = rollout[after].diff(append=rollout.new_tensor([-1])) != 0  # a rollout's end comes after its turns'
             values, score, turn_score = values[inside], values[after][is_end], values[after][~is_end]
-            hidden, row, target = hidden[inside], row[inside], target[inside]
+            hidden, rollout, target = hidden[inside], rollout[inside], target[inside]
         if self._reads_policy:
             logp, entropy = token_logp(self.policy, hidden, target, temperature=self.temperature, chunk=self.settings.logits_chunk)
         else:
@@ -188,7 +187,7 @@ class Learner:
         return LossBatch(
             logp_N=logp,
             old_logp_N=logp.detach() if old_logp is None else old_logp,
-            rollout_N=row,
+            rollout_N=rollout,
             num_rollouts=len(rollouts),
             group_R=torch.repeat_interleave(torch.tensor([len(bundle) for bundle in bundles])).to(logp.device),
             num_groups=len(bundles),

@@ -41,7 +41,7 @@ def measure(
     found: list[dict[str, object]] = [{} for _ in rollouts]
     if needs:
         to_the_end = "value" in needs
-        batches = pack.plan([[pack.row_length(r, to_the_end=to_the_end)] for r in rollouts], settings.tokens_per_microbatch)
+        batches = pack.plan([(r,) for r in rollouts], settings.tokens_per_microbatch, to_the_end=to_the_end)
         for number, batch in enumerate(batches):
             for index, values in zip(batch, passes.of([rollouts[i] for i in batch]), strict=True):
                 found[index] = values
@@ -108,50 +108,50 @@ class Passes:
         import torch
 
         with torch.no_grad():
-            rows = pack.rows(rollouts, pack.the_end if "value" in self.needs else None)
+            packed = pack.packed(rollouts, pack.the_end if "value" in self.needs else None)
             found: list[dict[str, object]] = [{} for _ in rollouts]
             if self.needs & {"old_logp", "value"}:
-                hidden = policy_hidden(self.policy, self.critic, rows, logp="old_logp" in self.needs)
+                hidden = policy_hidden(self.policy, self.critic, packed, logp="old_logp" in self.needs)
                 if "old_logp" in self.needs:
-                    self._store(found, "old_logp", rollouts, self._logp(self.policy, hidden, rows))
+                    self._store(found, "old_logp", rollouts, self._logp(self.policy, hidden, packed))
                 if "value" in self.needs:
-                    self._store_values(found, rollouts, rows, hidden)
+                    self._store_values(found, rollouts, packed, hidden)
             if "ref_logp" in self.needs:
                 assert self.reference is not None
-                hidden = at_positions(self.reference, rows)
-                self._store(found, "ref_logp", rollouts, self._logp(self.reference, hidden, rows))
+                hidden = at_states(self.reference, packed)
+                self._store(found, "ref_logp", rollouts, self._logp(self.reference, hidden, packed))
         return found
 
-    def _logp(self, model: LanguageModel, hidden: torch.Tensor, rows: pack.Rows) -> torch.Tensor:
-        return token_logp(model, hidden, rows.target_N.to(hidden.device), temperature=self.temperature, chunk=self.chunk)[0]
+    def _logp(self, model: LanguageModel, hidden: torch.Tensor, packed: pack.Packed) -> torch.Tensor:
+        return token_logp(model, hidden, packed.target_N.to(hidden.device), temperature=self.temperature, chunk=self.chunk)[0]
 
     def _store(self, found: list[dict[str, object]], name: str, rollouts: Sequence[Rollout], values: torch.Tensor) -> None:
-        if "value" in self.needs:  # one more position a row, its end
+        if "value" in self.needs:  # one more state a rollout, its end
             values = values[pack.split_added(rollouts, pack.the_end)[0].to(values.device)]
         for slot, array in zip(found, pack.scatter(rollouts, values), strict=True):
             slot[name] = array
 
     def _store_values(
-        self, found: list[dict[str, object]], rollouts: Sequence[Rollout], rows: pack.Rows, hidden: torch.Tensor
+        self, found: list[dict[str, object]], rollouts: Sequence[Rollout], packed: pack.Packed, hidden: torch.Tensor
     ) -> None:
         assert self.critic is not None
-        values = self.critic.values(rows.ids_BT, rows.positions_BT, rows.row_N, rows.column_N, hidden)
+        values = self.critic.values(packed, hidden)
         inside, ends = (where.to(values.device) for where in pack.split_added(rollouts, pack.the_end))
         for slot, array, end in zip(found, pack.scatter(rollouts, values[inside]), values[ends].tolist(), strict=True):
             slot["value"] = array
             slot["bootstrap_value"] = end
 
 
-def policy_hidden(policy: LanguageModel, critic: Critic | None, rows: pack.Rows, *, logp: bool) -> torch.Tensor:
+def policy_hidden(policy: LanguageModel, critic: Critic | None, packed: pack.Packed, *, logp: bool) -> torch.Tensor:
     """[N, H] the policy's hidden states if log-probs or the critic need them, else [N, 0]."""
     import torch
 
     if logp or getattr(critic, "reads_hidden", critic is not None):
-        return at_positions(policy, rows)
-    return torch.zeros(len(rows.row_N), 0, device=policy.parameters()[0].device)
+        return at_states(policy, packed)
+    return torch.zeros(len(packed.state_N), 0, device=policy.parameters()[0].device)
 
 
-def at_positions(model: LanguageModel, rows: pack.Rows) -> torch.Tensor:
+def at_states(model: LanguageModel, packed: pack.Packed) -> torch.Tensor:
     """[N, H] the model's hidden states where a policy token is predicted."""
-    hidden_BTH = model.hidden(rows.ids_BT, rows.positions_BT)
-    return hidden_BTH[rows.row_N.to(hidden_BTH.device), rows.column_N.to(hidden_BTH.device)]
+    hidden_TH = model.hidden(packed)
+    return hidden_TH[packed.state_N.to(hidden_TH.device)]

@@ -52,7 +52,7 @@ class Learn:
     epochs: int = option(1, help="passes over a step's rollouts", check=at_least(1))
     minibatches: int = option(1, help="optimizer updates per pass; rollouts are split evenly", check=at_least(1))
     tokens_per_microbatch: int = option(
-        4096, help="padded tokens computed at once; bounds memory, changes no result", check=at_least(1)
+        4096, help="tokens computed at once, a shared prompt counted once; bounds memory, changes no result", check=at_least(1)
     )
     logits_chunk: int = option(
         1024, help="policy tokens whose logits exist at once; bounds memory, changes no result", check=at_least(1)

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     import torch
 
     from jackfield.loss_batch import LossBatch, LossTerms
+    from jackfield.pack import Packed
     from jackfield.report import RunInfo, StepReport
     from jackfield.rollout import Episode
 
@@ -276,8 +277,9 @@ class LanguageModel(Protocol):
     @property
     def module(self) -> torch.nn.Module: ...
 
-    def hidden(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
-        """[B, T, H] last hidden states of right-padded rows under causal attention (a padded end cannot influence what is before it)."""
+    def hidden(self, packed: Packed) -> torch.Tensor:
+        """[T, H] last hidden states of texts joined end to end: every token sees its own text up to itself, and nothing else. A model
+        that knows of no pieces computes ``packed.rows()``."""
         ...
 
     def logits(self, hidden_NH: torch.Tensor) -> torch.Tensor:
@@ -330,10 +332,8 @@ class Critic(Protocol):
         """Build the value function for this policy. Called once. Random initial weights come from ``seed``."""
         ...
 
-    def values(
-        self, ids_BT: torch.Tensor, positions_BT: torch.Tensor, row_N: torch.Tensor, column_N: torch.Tensor, hidden_NH: torch.Tensor
-    ) -> torch.Tensor:
-        """[N] values (fp32 or better) of the states that end at the given positions; ``hidden_NH`` is the policy's hidden state there."""
+    def values(self, packed: Packed, hidden_NH: torch.Tensor) -> torch.Tensor:
+        """[N] values (fp32 or better) of the states ``packed.state_N``; ``hidden_NH`` is the policy's hidden state there."""
         ...
 
     def parameters(self) -> list[torch.nn.Parameter]:

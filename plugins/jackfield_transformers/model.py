@@ -1,6 +1,6 @@
 """A transformers causal LM as a policy or reference.
 
-Axes: B rows, T tokens of a row, N chosen positions (flat), H hidden size, V vocabulary.
+Axes: T tokens of a batch joined, N chosen ones, H hidden size, V vocabulary.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from jackfield.pack import Packed
 from jackfield.stages import Tokenizer
-from jackfield_transformers import lora
+from jackfield_transformers import lora, pieces
 from jackfield_transformers.folder import quiet
 from jackfield_transformers.head import Compute, head_alone
 from jackfield_transformers.tokenizer import HfTokenizer
@@ -29,6 +30,7 @@ class Backbone:
     def __init__(self, module: Any, compute: Compute) -> None:
         self.module = module
         self.compute = compute
+        self._packs: bool | None = None
 
     @property
     def hidden_size(self) -> int:
@@ -41,20 +43,15 @@ class Backbone:
         weight: nn.Parameter = next(self.module.parameters())
         return weight
 
-    def hidden(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
-        """[B, T, H] last hidden states, after the final norm.
-
-        The mask says that nothing is padded: a right-padded end is causally behind what matters anyway. Without a mask
-        transformers would look for several packed texts in a row wherever positions do not rise by one (as padding's may).
-        """
-        device = self.weight.device
-        ids = ids_BT.to(device)
+    def hidden(self, packed: Packed) -> torch.Tensor:
+        """[T, H] last hidden states, after the final norm: without padding where the model's attention can be told of pieces, else by
+        padded rows."""
+        if self._packs is None:
+            self._packs = pieces.can_pack(self.module)
         with self.precision():
-            outputs = self.module(
-                input_ids=ids, position_ids=positions_BT.to(device), attention_mask=torch.ones_like(ids), use_cache=False
-            )
-        hidden: torch.Tensor = outputs.last_hidden_state
-        return hidden
+            if self._packs:
+                return pieces.packed_hidden(self.module, packed)
+            return pieces.padded_hidden(self.module, packed)
 
     def precision(self) -> AbstractContextManager[Any]:
         """Matrix products in bfloat16 if so chosen; weights stay as they are."""
@@ -92,10 +89,10 @@ class HfModel:
         """The precision of matrix products."""
         return self.backbone.compute
 
-    def hidden(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
-        """[B, T, H] last hidden states of right-padded rows under causal attention."""
+    def hidden(self, packed: Packed) -> torch.Tensor:
+        """[T, H] last hidden states of texts joined end to end."""
         with self._adapters():
-            return self.backbone.hidden(ids_BT, positions_BT)
+            return self.backbone.hidden(packed)
 
     def logits(self, hidden_NH: torch.Tensor) -> torch.Tensor:
         """[N, V] at temperature 1, with all that this family does after its head (scaling, soft-capping), float32 or better."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import define, field
@@ -67,15 +67,12 @@ class NeuralReward:
 
     async def judge_all(self, rollouts: Sequence[Rollout]) -> list[Verdict]:
         """All rollouts, the longest first, in batches of like length; other sources go on between batches."""
-        from jackfield import pack
-
         if self._reader is None or self._scorer is None:
             raise RuntimeError("the reward model has not been prepared")
         read = [self._read(self._reader, rollout) for rollout in rollouts]
         found = {i: self._unreadable(ids) for i, (ids, _) in enumerate(read)}
         fitting = [i for i, verdict in found.items() if verdict is None]
-        for batch in pack.plan([[len(read[i][0])] for i in fitting], self.tokens_per_batch):
-            indices = [fitting[place] for place in batch]
+        for indices in _batches({i: len(read[i][0]) for i in fitting}, self.tokens_per_batch):
             for i, scores in zip(indices, self._scorer.scores([read[i] for i in indices]), strict=True):
                 found[i] = self._checked(scores, len(read[i][0]))
             await asyncio.sleep(0)
@@ -101,3 +98,13 @@ class NeuralReward:
         if wrong is not None:
             return Verdict.error(f"the reward model scored {wrong} ({length} tokens)")
         return self._verdict(scores, length)
+
+
+def _batches(lengths: Mapping[int, int], tokens: int) -> list[list[int]]:
+    """The keys in batches, the longest first, so that like meets like: keys × longest ≤ ``tokens``, or one key alone."""
+    batches: list[list[int]] = []
+    for key in sorted(lengths, key=lambda i: (-lengths[i], i)):
+        if not batches or (len(batches[-1]) + 1) * lengths[batches[-1][0]] > tokens:
+            batches.append([])
+        batches[-1].append(key)
+    return batches

@@ -1,6 +1,6 @@
-"""Scores of sequences, in padded batches whose padding no score can see.
+"""Scores of sequences, computed together without seeing one another or any padding.
 
-Axes: B rows, T tokens of a row, H hidden size.
+Axes: T tokens of a batch joined, N chosen ones, H hidden size, B rows, C columns.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from jackfield import pack
 from jackfield.types import IntArray
 from jackfield_transformers.head import Compute
 from jackfield_transformers.model import Backbone, switch_to_evaluation
@@ -38,10 +39,7 @@ def scorer(model: RewardCheckpoint, *, device: torch.device, compute: Compute) -
 
 
 class TokenScorer:
-    """A causal transformer and a head, read after tokens that are told by their place, never found by ids.
-
-    Rows are padded on the right, which causal attention cannot see from a token.
-    """
+    """A causal transformer and a head, read after tokens that are told by their place, never found by ids."""
 
     def __init__(self, backbone: Backbone, head: nn.Linear) -> None:
         self._backbone = backbone
@@ -49,16 +47,12 @@ class TokenScorer:
 
     def scores(self, sequences: Sequence[Read]) -> list[list[float]]:
         """In the dtype of the head's weights (float32 or better)."""
-        ids_BT, _ = _padded([ids for ids, _ in sequences], 0)
-        positions_BT = torch.arange(ids_BT.shape[1]).expand(ids_BT.shape)
-        counts = [len(places) for _, places in sequences]
-        row_N = torch.repeat_interleave(torch.tensor(counts))
-        column_N = torch.from_numpy(np.concatenate([places for _, places in sequences]).astype(np.int64))
+        packed = pack.joined([ids for ids, _ in sequences], [places for _, places in sequences])
         with torch.no_grad():
-            hidden_BTH = self._backbone.hidden(ids_BT, positions_BT)
-            hidden_NH = hidden_BTH[row_N.to(hidden_BTH.device), column_N.to(hidden_BTH.device)]
+            hidden_TH = self._backbone.hidden(packed)
+            hidden_NH = hidden_TH[packed.state_N.to(hidden_TH.device)]
             scores_N1: torch.Tensor = self._head(hidden_NH.to(self._head.weight.dtype))
-        return [scores.tolist() for scores in torch.split(scores_N1[:, 0], counts)]
+        return [scores.tolist() for scores in torch.split(scores_N1[:, 0], [len(places) for _, places in sequences])]
 
 
 class PooledScorer:
@@ -70,16 +64,16 @@ class PooledScorer:
     def scores(self, sequences: Sequence[Read]) -> list[list[float]]:
         """One each, wherever it is asked for, as the classifier gives them, in float32 or better."""
         pad = getattr(self._classifier.module.config, "pad_token_id", None)
-        ids_BT, ends_B = _padded([ids for ids, _ in sequences], 0 if pad is None else pad)
-        mask_BT = (torch.arange(ids_BT.shape[1]) <= ends_B[:, None]).long()
+        ids_BC, ends_B = _padded([ids for ids, _ in sequences], 0 if pad is None else pad)
+        mask_BC = (torch.arange(ids_BC.shape[1]) <= ends_B[:, None]).long()
         device = self._classifier.weight.device
         with torch.no_grad(), self._classifier.precision():
-            logits_B1 = self._classifier.module(input_ids=ids_BT.to(device), attention_mask=mask_BT.to(device)).logits
+            logits_B1 = self._classifier.module(input_ids=ids_BC.to(device), attention_mask=mask_BC.to(device)).logits
         return [[score] for score in logits_B1[:, 0].tolist()]
 
 
 def _padded(sequences: Sequence[IntArray], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """[B, T] rows padded on the right, and [B] the column of each row's last token."""
+    """[B, C] rows padded on the right, and [B] the column of each row's last token."""
     ids = np.full((len(sequences), max(map(len, sequences))), pad, np.int64)
     for row, sequence in zip(ids, sequences, strict=True):
         row[: len(sequence)] = sequence

@@ -1,6 +1,6 @@
 """A value function on a transformer.
 
-Axes: B rows, T tokens of a row, N chosen positions (flat), H hidden size.
+Axes: T tokens of a batch joined, N chosen ones, H hidden size.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from jackfield.errors import Problem, RecipeError
 if TYPE_CHECKING:
     import torch
 
+    from jackfield.pack import Packed
     from jackfield.stages import LanguageModel
     from jackfield_transformers.model import Backbone, HfModel
 
@@ -94,14 +95,12 @@ class ValueHead:
             raise RecipeError(Problem("", "critic.path", message))
         return policy.like_own(model.module, seed), model.head
 
-    def values(
-        self, ids_BT: torch.Tensor, positions_BT: torch.Tensor, row_N: torch.Tensor, column_N: torch.Tensor, hidden_NH: torch.Tensor
-    ) -> torch.Tensor:
+    def values(self, packed: Packed, hidden_NH: torch.Tensor) -> torch.Tensor:
         """[N] values, in the dtype of the head's weights (float32 or better)."""
         head = self._modules["head"]
         if self._own is not None:
-            hidden_BTH = self._own.hidden(ids_BT, positions_BT)
-            hidden_NH = hidden_BTH[row_N.to(hidden_BTH.device), column_N.to(hidden_BTH.device)]
+            hidden_TH = self._own.hidden(packed)
+            hidden_NH = hidden_TH[packed.state_N.to(hidden_TH.device)]
         elif self.detach:
             hidden_NH = hidden_NH.detach()
         values_N1: torch.Tensor = head(hidden_NH.to(head.weight.dtype))

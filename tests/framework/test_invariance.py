@@ -22,6 +22,7 @@ from jackfield_ppo.entropy import Entropy
 from jackfield_ppo.policy import PpoClip
 from jackfield_ppo.value import ValueClip
 from jackfield_sft.loss import CrossEntropy
+from jackfield_transformers import pieces
 from jackfield_transformers.model import HfModel
 from jackfield_transformers.tiny_random import TinyRandom
 from jackfield_transformers.value_head import ValueHead
@@ -55,24 +56,29 @@ def model() -> HfModel:
 
 @pytest.fixture(scope="module")
 def rollouts() -> list[Credited]:
+    rng = np.random.default_rng(0)
+    return near([credited_rollout([(w, rng.integers(0, 256, n).tolist()) for w, n in s], seed=i) for i, s in enumerate(SHAPES)])  # type: ignore[misc]
+
+
+def near(drawn: list[Credited]) -> list[Credited]:
     """Ratios of e^±0.3 or so to the policy, references a little further; NaN where the policy did not write."""
     torch.set_num_threads(1)
-    policy, rng = model(), np.random.default_rng(0)
-    drawn = [credited_rollout([(w, rng.integers(0, 256, n).tolist()) for w, n in s], seed=i) for i, s in enumerate(SHAPES)]  # type: ignore[misc]
-    passes = Passes(needs={"old_logp"}, policy=policy, reference=None, critic=None, temperature=TEMPERATURE, chunk=8)
-    near: list[Any] = [found["old_logp"] for found in passes.of(drawn)]
+    rng = np.random.default_rng(0)
+    passes = Passes(needs={"old_logp"}, policy=model(), reference=None, critic=None, temperature=TEMPERATURE, chunk=8)
+    found: list[Any] = [values["old_logp"] for values in passes.of(drawn)]
 
     def moved(array: Any, by: float) -> Any:
         return array + rng.normal(0, by, len(array))
 
-    return [evolve(r, old_logp=moved(logp, 0.3), ref_logp=moved(logp, 0.5)) for r, logp in zip(drawn, near, strict=True)]
+    return [evolve(r, old_logp=moved(logp, 0.3), ref_logp=moved(logp, 0.5)) for r, logp in zip(drawn, found, strict=True)]
 
 
 def updated(
     rollouts: list[Credited], losses: dict[str, Any], backbone: str, **settings: Any
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """(how far every weight moved in one update, metrics), from the same start."""
-    policy, critic, optimizer = model(), ValueHead(backbone=backbone, init_std=0.3), AdamW(lr=1e-2, critic_lr=1e-1)  # type: ignore[arg-type]
+    policy, critic = model(), ValueHead(backbone=backbone, init_std=0.3)  # type: ignore[arg-type]
+    optimizer = AdamW(lr=1e-2, critic_lr=1e-1, eps=1e-6)  # not less: a first move is g / (|g| + eps), and some g are rounding alone
     critic.start(policy, seed=1)
     torch_optimizer = optimizer.build(policy.parameters(), critic.parameters())
     learner = Learner(
@@ -120,21 +126,41 @@ def test_one_update_however_it_is_cut(rollouts: list[Credited], name: str, aggre
 
 @pytest.mark.parametrize("aggregation", ["token_mean", "sequence_mean", "fixed_length"])
 def test_one_update_however_it_is_padded(rollouts: list[Credited], aggregation: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pitfall 12: columns of any ids at any positions on the right of every row."""
+    """Pitfall 12: joined without padding; as rows; as rows with columns of any ids at any positions on their right."""
     want = updated(rollouts, LOSSES, "own", **how(aggregation))
-    rows = pack.rows
+    monkeypatch.setattr(pieces, "packed_hidden", pieces.padded_hidden)
+    assert_same(updated(rollouts, LOSSES, "own", **how(aggregation)), want)
+    rows = pack.Packed.rows
 
-    def padded(*args: Any, **kwargs: Any) -> pack.Rows:
-        made = rows(*args, **kwargs)
-        more = torch.from_numpy(np.random.default_rng(3).integers(0, 256, (len(made.ids_BT), 13)))
+    def padded(packed: pack.Packed) -> pack.Rows:
+        made = rows(packed)
+        more = torch.from_numpy(np.random.default_rng(3).integers(0, 256, (len(made.ids_BC), 13)))
         return evolve(
             made,
-            ids_BT=torch.cat([made.ids_BT, more], 1),
-            positions_BT=torch.cat([made.positions_BT, more % 7], 1),
+            ids_BC=torch.cat([made.ids_BC, more], 1),
+            positions_BC=torch.cat([made.positions_BC, more % 7], 1),
         )
 
-    monkeypatch.setattr(pack, "rows", padded)
+    monkeypatch.setattr(pack.Packed, "rows", padded)
     assert_same(updated(rollouts, LOSSES, "own", **how(aggregation)), want)
+
+
+@pytest.mark.parametrize("backbone", ["own", "shared"])
+def test_one_update_whether_a_prompt_is_shared_or_not(backbone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups whose members have one prompt: computed once for all, once for each, or in micro-batches that cut through a group."""
+    rng = np.random.default_rng(1)
+    prompts = [rng.integers(0, 256, n).tolist() for n in (9, 4)]
+    shapes = [(p, n, e) for p in prompts for n, e in ((3, 0), (1, 5), (6, 2))]
+    drawn = [
+        [("task", p), ("policy", rng.integers(0, 256, n).tolist()), ("environment", [7] * e), ("policy", [8])] for p, n, e in shapes
+    ]
+    given = near([credited_rollout(segments, seed=i) for i, segments in enumerate(drawn)])  # type: ignore[arg-type]
+    assert len(pack.packed(given).pieces) == 8
+    want = updated(given, LOSSES, backbone)
+    assert_same(updated(given, LOSSES, backbone, tokens_per_microbatch=20), want)
+    assert_same(updated([given[i] for i in (0, 3, 1, 4, 2, 5)], LOSSES, backbone), want)
+    monkeypatch.setattr(pieces, "packed_hidden", pieces.padded_hidden)
+    assert_same(updated(given, LOSSES, backbone), want)
 
 
 def test_means_of_means_would_be_found(rollouts: list[Credited]) -> None:

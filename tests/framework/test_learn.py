@@ -190,13 +190,12 @@ def test_what_the_policy_did_not_write_changes_nothing() -> None:
 def test_logits_elsewhere_get_no_gradient() -> None:
     """A17: the gradient of the loss by the hidden state is exactly zero wherever no policy token is predicted."""
     given = rollouts()
-    rows = pack.rows(given)
     policy = TinyModel.new()
     seen: list[torch.Tensor] = []
 
     class Watched(TinyModel):
-        def hidden(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
-            hidden = super().hidden(ids_BT, positions_BT).detach().requires_grad_(True)
+        def hidden(self, packed: pack.Packed) -> torch.Tensor:
+            hidden = super().hidden(packed).detach().requires_grad_(True)
             seen.append(hidden)
             return hidden
 
@@ -209,13 +208,9 @@ def test_logits_elsewhere_get_no_gradient() -> None:
     learner.learn(one_group_each(given), step=0)
     (hidden,) = seen
     assert hidden.grad is not None
-    predicts = torch.zeros(hidden.shape[:2], dtype=torch.bool)
-    order = pack.plan([[pack.row_length(r)] for r in given], 4096)[0]
-    for row, index in enumerate(order):
-        predicts[row, np.flatnonzero(given[index].policy_mask) - 1] = True
+    predicts = torch.from_numpy(np.concatenate([r.policy_mask[1 : pack.row_length(r) + 1] for r in given]))
     assert (hidden.grad[~predicts] == 0).all()
     assert (hidden.grad[predicts].abs().sum(-1) > 0).all()
-    assert rows.ids_BT.shape == hidden.shape[:2]
 
 
 def test_tokens_of_the_environment_after_the_last_action_do_not_matter() -> None:
@@ -238,8 +233,7 @@ def test_the_update_is_the_gradient_of_the_formula() -> None:
     policy = TinyModel.new()
     objective = torch.zeros((), dtype=torch.float64)
     for r in given:
-        ids = torch.from_numpy(r.tokens)[None]
-        logp = policy.logits(policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]).log_softmax(-1)
+        logp = policy.logits(policy.hidden(pack.joined([r.tokens]))).log_softmax(-1)
         for t in np.flatnonzero(r.policy_mask):
             objective = objective - (logp[t - 1, r.tokens[t]] - r.old_logp[t]).exp() * r.advantage[t]
     (objective / sum(r.num_policy_tokens for r in given)).backward()
@@ -327,8 +321,7 @@ def test_a_group_counts_once() -> None:
     policy = TinyModel.new()
 
     def total(rollout: Credited) -> torch.Tensor:
-        ids = torch.from_numpy(rollout.tokens)[None]
-        logp = policy.logits(policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]).log_softmax(-1)
+        logp = policy.logits(policy.hidden(pack.joined([rollout.tokens]))).log_softmax(-1)
         return sum(logp[t - 1, rollout.tokens[t]] for t in np.flatnonzero(rollout.policy_mask))
 
     (a, b), (c, d) = pairs()
@@ -361,12 +354,10 @@ def test_a_score_is_the_value_of_the_last_token() -> None:
     updated(rollouts(), Looking(), critic=True)
     policy, critic = TinyModel.new(), TinyCritic()
     critic.start(policy, seed=1)
-    nothing = torch.zeros(0)
     want = {}
     for rollout in rollouts():
-        ids = torch.from_numpy(rollout.tokens)[None]
-        hidden = policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]
-        values = critic.values(nothing, nothing, nothing, nothing, hidden)
+        alone = pack.joined([rollout.tokens])
+        values = critic.values(alone, policy.hidden(alone))
         want[rollout.num_policy_tokens] = (values[-1], values[np.flatnonzero(rollout.policy_mask) - 1])
     [batch] = seen
     assert batch.score_R is not None
@@ -382,9 +373,8 @@ def states_of(rollout: Credited) -> torch.Tensor:
     """[L] the critic's value of the state after every token, of the rollout computed alone."""
     policy, critic = TinyModel.new(), TinyCritic()
     critic.start(policy, seed=1)
-    nothing = torch.zeros(0)
-    ids = torch.from_numpy(rollout.tokens)[None]
-    return critic.values(nothing, nothing, nothing, nothing, policy.hidden(ids, torch.arange(ids.shape[1])[None])[0])
+    alone = pack.joined([rollout.tokens])
+    return critic.values(alone, policy.hidden(alone))
 
 
 def test_the_score_of_a_turn_is_the_value_after_its_last_token() -> None:
@@ -405,8 +395,7 @@ def test_the_score_of_a_turn_is_the_value_after_its_last_token() -> None:
     assert batch.score_R is not None
     assert batch.value_N is not None
     assert batch.turn_end_S is not None
-    order = pack.plan([[len(r.tokens)] for r in given], 4096)[0]
-    expected = [(states_of(given[i]), given[i]) for i in order]
+    expected = [(states_of(r), r) for r in given]
     ends = [(values, end) for values, r in expected for end in r.turn_ends]
     torch.testing.assert_close(batch.turn_score_S, torch.stack([v[end] for v, end in ends]), rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(

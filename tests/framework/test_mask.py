@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +163,8 @@ def gradients_elsewhere(
     computed: list[int] = []
     hidden_of, logits_of = Backbone.hidden, HfModel.logits
 
-    def hidden(self: Backbone, *inputs: torch.Tensor) -> torch.Tensor:
-        found = hidden_of(self, *inputs)
+    def hidden(self: Backbone, packed: pack.Packed) -> torch.Tensor:
+        found = hidden_of(self, packed)
         found.retain_grad()
         seen.append(found)
         return found
@@ -179,21 +180,29 @@ def gradients_elsewhere(
         held.learner.learn(groups, step=0)
     # Once forward, once recomputed backward: logits of other positions are never made.
     assert sum(computed) == 2 * corridor.learn.epochs * sum(r.num_policy_tokens for r in rollouts)
-    batches = pack.plan([[pack.row_length(r)] for r in rollouts], corridor.learn.tokens_per_microbatch)
+    batches = pack.plan([(r,) for r in rollouts], corridor.learn.tokens_per_microbatch)
     passes = 2 if corridor.critic is not None and corridor.critic.backbone == "own" else 1  # type: ignore[attr-defined]
     assert len(seen) == corridor.learn.epochs * len(batches) * passes
     elsewhere, there = [], []
-    for index, hidden_BTH in enumerate(seen):
-        assert hidden_BTH.grad is not None
-        batch = batches[index // passes % len(batches)]
-        predicts = np.zeros(hidden_BTH.shape[:2], np.bool_)
-        for row, number in enumerate(batch):
-            columns = np.flatnonzero(wrote[number]) - 1
-            predicts[row, columns[columns < predicts.shape[1]]] = True
-        size_BT = hidden_BTH.grad.abs().amax(-1).numpy()
-        elsewhere.append(size_BT[~predicts].max())
-        there.append((size_BT[predicts] > 0).mean())
+    for index, hidden_TH in enumerate(seen):
+        assert hidden_TH.grad is not None
+        predicts = places([(rollouts[i], wrote[i]) for i in batches[index // passes % len(batches)]])
+        assert len(predicts) == len(hidden_TH)
+        size_T = hidden_TH.grad.abs().amax(-1).numpy()
+        elsewhere.append(size_T[~predicts].max())
+        there.append((size_T[predicts] > 0).mean())
     return float(max(elsewhere)), float(min(there))
+
+
+def places(batch: Sequence[tuple[Credited, np.ndarray]]) -> np.ndarray:
+    """[T] whether a state of the batch predicts what the policy wrote. A prompt that neighbours share stands there once."""
+    parts: list[np.ndarray] = []
+    for prompt, neighbours in groupby(batch, key=lambda pair: tuple(pair[0].tokens[: np.flatnonzero(pair[0].policy_mask)[0]])):
+        sharing = list(neighbours)
+        shared = len(prompt) if len(sharing) > 1 else 0
+        predicts = [truth[1 : pack.row_length(rollout) + 1] for rollout, truth in sharing]
+        parts += [np.logical_or.reduce([p[:shared] for p in predicts]), *(p[shared:] for p in predicts)]
+    return np.concatenate(parts)
 
 
 def masks(groups: Sequence[Group[Any]]) -> list[np.ndarray]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from attrs import evolve, frozen
 
+from jackfield import pack
 from jackfield.corridor import Named
 from jackfield.measure import measure, placed_reward
 from jackfield.settings import Learn
@@ -45,8 +45,7 @@ def test_log_probs_are_those_of_a_full_forward_pass() -> None:
     together, alone = measured({"old_logp", "ref_logp", "value"}), measured({"ref_logp"})
     for found, name, seed in [*((r, "old_logp", 3) for r in together), *((r, "ref_logp", 4) for r in [*together, *alone])]:
         model = TinyModel.new(seed=seed)
-        ids = torch.from_numpy(found.tokens)[None]
-        logp = model.logits(model.hidden(ids, torch.arange(ids.shape[1])[None])[0]).log_softmax(-1)
+        logp = model.logits(model.hidden(pack.joined([found.tokens]))).log_softmax(-1)
         want = np.full(len(found.tokens), np.nan)
         for t in np.flatnonzero(found.policy_mask):
             want[t] = logp[t - 1, found.tokens[t]].item()
@@ -60,8 +59,7 @@ def test_values_stand_before_each_token_and_after_the_last() -> None:
     critic.start(policy, 5)
     assert critic.head is not None
     for found in measured({"value"}):
-        ids = torch.from_numpy(found.tokens)[None]
-        values = critic.head(policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]).squeeze(-1)
+        values = critic.head(policy.hidden(pack.joined([found.tokens]))).squeeze(-1)
         for t in np.flatnonzero(found.policy_mask):
             np.testing.assert_allclose(found.value[t], values[t - 1].item(), rtol=1e-12)
         np.testing.assert_allclose(found.bootstrap_value, values[-1].item(), rtol=1e-12)

@@ -15,6 +15,7 @@ from attrs import define, frozen
 from torch import nn
 from torch.nn import functional
 
+from jackfield.pack import Packed
 from jackfield.stages import LanguageModel
 from jackfield.types import Credited, FloatArray, Group, IntArray, Message, Segment, Task, Verdict, Writer
 from jackfield.types import Finish as _Finish
@@ -33,8 +34,8 @@ class TinyTransformer(nn.Module):
         self.tokens, self.places = weight(vocabulary, 16), weight(positions, 16)
         self.query, self.key, self.value, self.out = weight(16, 16), weight(16, 16), weight(16, 16), weight(16, 16)
 
-    def forward(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
-        x = self.tokens[ids_BT] + self.places[positions_BT]
+    def forward(self, ids_BC: torch.Tensor, positions_BC: torch.Tensor) -> torch.Tensor:
+        x = self.tokens[ids_BC] + self.places[positions_BC]
         attended = functional.scaled_dot_product_attention(x @ self.query, x @ self.key, x @ self.value, is_causal=True)
         return x + torch.tanh(attended @ self.out)
 
@@ -67,9 +68,10 @@ class TinyModel:
     def new(cls, seed: int = 0, dtype: torch.dtype = torch.float64) -> TinyModel:
         return cls(TinyTransformer(seed=seed, dtype=dtype), NumberTokenizer())
 
-    def hidden(self, ids_BT: torch.Tensor, positions_BT: torch.Tensor) -> torch.Tensor:
-        hidden: torch.Tensor = self.module(ids_BT, positions_BT)
-        return hidden
+    def hidden(self, packed: Packed) -> torch.Tensor:
+        rows = packed.rows()
+        hidden_BCH: torch.Tensor = self.module(rows.ids_BC, rows.positions_BC)
+        return hidden_BCH[rows.row_T, rows.column_T]
 
     def logits(self, hidden_NH: torch.Tensor) -> torch.Tensor:
         return hidden_NH @ self.module.tokens.T
@@ -102,9 +104,7 @@ class TinyCritic:
             for parameter in self.head.parameters():
                 parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * 0.3)
 
-    def values(
-        self, ids_BT: torch.Tensor, positions_BT: torch.Tensor, row_N: torch.Tensor, column_N: torch.Tensor, hidden_NH: torch.Tensor
-    ) -> torch.Tensor:
+    def values(self, packed: Packed, hidden_NH: torch.Tensor) -> torch.Tensor:
         assert self.head is not None
         values: torch.Tensor = self.head(hidden_NH).squeeze(-1)
         return values

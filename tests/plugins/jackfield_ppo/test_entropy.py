@@ -8,6 +8,7 @@ import torch
 
 from jackfield.corridor import Named
 from jackfield.learn import Learner
+from jackfield.pack import joined
 from jackfield.settings import Learn
 from jackfield.testing.tiny_model import Sgd, TinyModel, credited_rollout, one_group_each
 from jackfield_ppo.entropy import Entropy
@@ -24,8 +25,7 @@ def test_it_is_the_mean_entropy_of_the_policys_tokens() -> None:
     policy = TinyModel.new()
     want = []
     for rollout in ROLLOUTS:
-        ids = torch.from_numpy(rollout.tokens)[None]
-        logits = policy.logits(policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]).detach()
+        logits = policy.logits(policy.hidden(joined([rollout.tokens]))).detach()
         entropies = torch.distributions.Categorical(logits=logits).entropy()
         want += [entropies[t - 1].item() for t in np.flatnonzero(rollout.policy_mask)]
     optimizer = Sgd()

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import pytest
-import torch
 
 from jackfield.corridor import Named
 from jackfield.learn import Learner
 from jackfield.measure import measure
+from jackfield.pack import joined
 from jackfield.reward import score
 from jackfield.rollout import Players, play
 from jackfield.settings import Learn
@@ -80,11 +80,9 @@ def reference(held: Learner) -> float:
     terms = []
     for task in TASKS:
         [[rollout]] = credited(held.policy, [task])  # type: ignore[arg-type]
-        ids = torch.from_numpy(rollout.tokens)[None]
-        hidden = held.policy.hidden(ids, torch.arange(ids.shape[1])[None])[0]
-        nothing = torch.zeros(0)
+        alone = joined([rollout.tokens])
         assert held.critic is not None
-        values = held.critic.values(nothing, nothing, nothing, nothing, hidden).tolist()
+        values = held.critic.values(alone, held.policy.hidden(alone)).tolist()
         end = len(rollout.segments[0].tokens) - 1
         for segment, label in zip(rollout.segments[1:], task.extra["step_labels"][0], strict=True):
             end += len(segment.tokens)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from jackfield.pack import joined
 from jackfield.types import Message
 from jackfield_sampler import engine as engine_module
 from jackfield_sampler.engine import TorchEngine
@@ -59,7 +60,6 @@ def test_sixteen_rollouts_of_two_turns(network: type, mean: float, model: Any, s
 def _trainer_logp(model: Any, script: Any) -> Any:
     """Log-probs of what the policy wrote, as ``LanguageModel`` computes them."""
     ids = torch.tensor(script.ids)
-    hidden = model.hidden(ids[None], torch.arange(len(ids))[None])[0]
-    logp = model.logits(hidden).double().log_softmax(-1)[:-1].gather(1, ids[1:, None])[:, 0].numpy()
+    logp = model.logits(model.hidden(joined([ids.numpy()]))).double().log_softmax(-1)[:-1].gather(1, ids[1:, None])[:, 0].numpy()
     written = np.array([by_policy for part, by_policy in script.parts() for _ in part])
     return logp[written[1:]]

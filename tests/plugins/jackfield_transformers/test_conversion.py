@@ -9,6 +9,7 @@ import torch
 
 from jackfield import packages
 from jackfield.errors import RecipeError
+from jackfield.pack import joined
 from jackfield.types import Message
 from jackfield_transformers import conversion
 from jackfield_transformers.conversion import PackageFile, converted
@@ -91,7 +92,7 @@ def test_the_real_model_loads_and_answers(monkeypatch):
     ids, written = torch.as_tensor(prompt)[None], []
     with torch.no_grad():
         while len(written) < 16 and written[-1:] != [model.tokenizer.eos_id]:
-            logits = model.logits(model.hidden(ids, torch.arange(ids.shape[1])[None])[:, -1])
+            logits = model.logits(model.hidden(joined([ids[0].numpy()]))[-1:])
             assert logits.isfinite().all()
             written.append(int(logits.argmax()))
             ids = torch.cat([ids, torch.tensor([[written[-1]]])], dim=1)

@@ -10,6 +10,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification
 
 from jackfield.errors import RecipeError
+from jackfield.pack import joined
 from jackfield.testing.contracts import check_reward
 from jackfield.testing.fakes import CharTokenizer
 from jackfield.types import Finish, Message, Rollout, Segment, Task
@@ -258,10 +259,9 @@ def test_what_was_trained_is_what_scores(tmp_path, backbone, rank):
     model = TinyRandom(compute="float32", layers=1, lora_rank=rank)
     policy, critic = trained(tmp_path, model=model, backbone=backbone)
     rollout = said("It is four.")
-    ids, last = torch.tensor(rollout.tokens[None]), torch.tensor([len(rollout.tokens) - 1])
-    positions, row = torch.arange(ids.shape[1])[None], torch.tensor([0])
+    alone = joined([rollout.tokens], [np.array([len(rollout.tokens) - 1])])
     with torch.no_grad():
-        value = critic.values(ids, positions, row, last, policy.hidden(ids, positions)[row, last])
+        value = critic.values(alone, policy.hidden(alone)[alone.state_N])
     assert scores(tmp_path, [rollout]) == pytest.approx(value.tolist(), abs=1e-5)
 
 

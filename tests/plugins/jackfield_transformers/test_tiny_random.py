@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from jackfield.errors import RecipeError
+from jackfield.pack import joined
 from jackfield_transformers.hf_causal import HfCausal
 from jackfield_transformers.tiny_random import TinyRandom
 
@@ -40,9 +41,8 @@ def test_smoke_model_of_a_hub_id_needs_no_network(no_network):
     assert (source.compute, source.gradient_checkpointing) == ("float32", True)
     model = source.load()
     assert model.module.config.model_type == "qwen2"
-    ids = torch.as_tensor(source.tokenizer().encode("hello"))[None]
-    hidden = model.hidden(ids, torch.arange(5)[None])
-    assert model.logits(hidden[0]).isfinite().all()
+    hidden = model.hidden(joined([source.tokenizer().encode("hello")]))
+    assert model.logits(hidden).isfinite().all()
 
 
 def test_an_unknown_architecture_is_the_users_mistake():

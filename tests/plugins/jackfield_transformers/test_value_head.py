@@ -2,19 +2,18 @@ from __future__ import annotations
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoTokenizer
 
 from jackfield.errors import RecipeError
+from jackfield.pack import joined
 from jackfield_transformers.tiny_random import TinyRandom
 from jackfield_transformers.value_head import ValueHead
 
-ROWS, COLUMNS = torch.tensor([0, 0, 1]), torch.tensor([2, 5, 4])
-
-
-def batch():
-    return torch.randint(0, 256, (2, 8), generator=torch.Generator().manual_seed(0)), torch.arange(8).expand(2, 8)
+TEXTS = np.random.default_rng(0).integers(0, 256, (2, 8))
+BATCH = joined([*TEXTS], [np.array([2, 5]), np.array([4])])
 
 
 def started(policy, seed=1, **keys):
@@ -24,8 +23,7 @@ def started(policy, seed=1, **keys):
 
 
 def values(critic, policy):
-    ids, positions = batch()
-    return critic.values(ids, positions, ROWS, COLUMNS, policy.hidden(ids, positions)[ROWS, COLUMNS])
+    return critic.values(BATCH, policy.hidden(BATCH)[BATCH.state_N])
 
 
 @pytest.mark.parametrize("backbone", ["own", "shared"])
@@ -35,9 +33,8 @@ def test_values_are_the_head_on_the_hidden_state(backbone):
     policy.module.double()
     critic = started(policy, backbone=backbone)
     head = critic._modules["head"]
-    ids, positions = batch()
-    hidden = policy.hidden(ids, positions)
-    expected = torch.stack([hidden[row, column] @ head.weight[0] + head.bias[0] for row, column in zip(ROWS, COLUMNS, strict=True)])
+    hidden = [policy.hidden(joined([text])) for text in TEXTS]
+    expected = torch.stack([state @ head.weight[0] + head.bias[0] for state in (hidden[0][2], hidden[0][5], hidden[1][4])])
     found = values(critic, policy)
     assert found.dtype == torch.float64
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
