@@ -62,6 +62,10 @@ class EngineFailure(Exception):
     """The engine could not make tokens (out of memory, weights that diverged). Ours to look into: it ends the run with a traceback."""
 
 
+class RolloutFailure(Exception):
+    """One rollout cannot go on, and the others can: raised by its environment or the engine's session, counted as a failed rollout."""
+
+
 class PluginError(UserError):
     """A plugin could not be loaded, or a name it offers cannot be used."""
 

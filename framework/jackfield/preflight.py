@@ -56,16 +56,21 @@ def _problems(corridor: Corridor, task: Task, tokenizer: Tokenizer) -> Iterator[
             yield Problem(task.origin, f"task {task.id}", message)
             return
     if not corridor.engine.samples:
-        message = _recorded_problem(task, corridor.run.group_size, getattr(corridor.environment, "turn_budget", None), tokenizer)
+        message = _recorded_problem(task, corridor, tokenizer)
         if message is not None:
             yield Problem(task.origin, f"task {task.id}", message)
 
 
-def _recorded_problem(task: Task, needed: int, budget: int | None, tokenizer: Tokenizer) -> str | None:
-    """Why recorded attempts at a task cannot be played: too few, or a turn that is longer than the environment lets a turn be."""
+def _recorded_problem(task: Task, corridor: Corridor, tokenizer: Tokenizer) -> str | None:
+    """Why recorded attempts at a task cannot be played: too few, too many turns, or a turn longer than the environment lets one be."""
+    needed = corridor.run.group_size
+    budget = getattr(corridor.environment, "turn_budget", None)
+    limit = getattr(corridor.environment, "turn_limit", None)
     if len(task.recorded) < needed:
         return f"has {counted(len(task.recorded), 'recorded attempt')}, but group_size = {needed}"
     for attempt, turns in enumerate(task.recorded[:needed], start=1):
+        if limit is not None and len(turns) > limit:
+            return f"recorded attempt {attempt} has {counted(len(turns), 'turn')}, but the environment allows {limit}"
         for number, turn in enumerate(turns, start=1):
             length = len(tokenizer.encode(turn)) + (number == len(turns))  # the last one ends with an end-of-turn token
             if budget is not None and length > budget:

@@ -10,10 +10,11 @@ from typing import Any
 from attrs import evolve, frozen
 
 from jackfield import seeds
-from jackfield.errors import EngineFailure, UserError
+from jackfield.errors import DataError, EngineFailure, Problem, RolloutFailure, UserError
 from jackfield.eventloop import RunAsync
 from jackfield.stages import Engine, Environment, Session, Tokenizer, Tool, Turn
 from jackfield.types import Call, Finish, FinishReason, Group, IntArray, Message, Observation, Rollout, Segment, Task
+from jackfield.words import counted
 
 
 class Episode:
@@ -75,7 +76,7 @@ class Episode:
         session = self._open_session()
         try:
             turn = await session.generate(max_new_tokens, stop)
-        except UserError:
+        except (UserError, RolloutFailure):
             raise
         except Exception as error:  # not this rollout's failure: every other one meets it too
             raise EngineFailure(f"{type(error).__name__}: {error}") from error
@@ -216,8 +217,12 @@ async def _play(
                 rollout = await players.environment.play(episode)
                 if not isinstance(rollout, Rollout):
                     raise TypeError(f"{type(players.environment).__name__}.play() gave {rollout!r} where a Rollout is expected")
+                if not players.engine.samples:
+                    _require_whole(rollout)
             except (UserError, EngineFailure):  # to be mended: a wrong row, a server that is gone, an engine out of memory
                 raise
+            except RolloutFailure as error:
+                rollout = episode.finish("failed", str(error))
             except Exception as error:  # an environment may be anyone's code; the failure is data and is counted
                 rollout = episode.finish("failed", f"{type(error).__name__}: {error}")
             finally:
@@ -235,3 +240,12 @@ async def _play(
             members = [running.create_task(one(task, member, group, repeat)) for member in range(group_size)]
             pending.append((group, task, members))
     return [Group(id=group, task=task, members=tuple(m.result() for m in members)) for group, task, members in pending]
+
+
+def _require_whole(rollout: Rollout) -> None:
+    """Raises DataError where the environment ended a recorded attempt before its last turn: what was recorded is never cut."""
+    recorded = len(rollout.task.recorded[rollout.member])
+    played = sum(segment.writer == "policy" for segment in rollout.segments)
+    if rollout.finish.reason != "failed" and played < recorded:
+        told = f"recorded attempt {rollout.member + 1} has {counted(recorded, 'turn')}, but the environment ended it after {played}"
+        raise DataError(Problem(rollout.task.origin, f"task {rollout.task.id}", f"{told} ({rollout.finish.reason})"))

@@ -18,7 +18,8 @@ class Run:
     steps: int = option(help="training steps; each plays tasks_per_step groups and learns from them", check=at_least(0))
     token_budget: int = option(
         0,
-        help="tokens to sample in all: the step that reaches them is the last, even if it is not the last of steps; 0: no bound",
+        help="tokens to sample in all: the step that reaches them is the last, even if it is not the last of steps, by which the learning "
+        "rate goes on being scheduled; 0: no bound",
         check=at_least(0),
     )
     tasks_per_step: int = option(help="tasks drawn per step", check=at_least(1))

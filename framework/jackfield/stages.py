@@ -114,7 +114,8 @@ class Environment(Protocol):
         rollout with ``Finish("failed", …)``; it is counted and takes no part in learning.
 
         An environment may also have ``check_task(task, tokenizer) -> str | None``: why it cannot play a task, asked for every row
-        before anything loads; and ``turn_budget``, the tokens it lets a turn have, which recorded turns are checked against.
+        before anything loads; and ``turn_budget`` and ``turn_limit``, the tokens it lets a turn have and the turns it lets the policy
+        have, which recorded attempts are checked against.
         """
         ...
 

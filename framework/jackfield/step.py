@@ -51,8 +51,8 @@ def take_step(corridor: Corridor, held: Held, draw: Callable[[int], Sequence[Tas
             )
         with phase("score"):
             judged = score(played, corridor.rewards, lambda done, total: progress("score", done, total), run=held.players.run)
-            require_some(judged)  # a verifier that is down ends the run instead of teaching nothing for hours
             scored += judged
+            require_some(scored)  # a verifier that is down ends the run instead of teaching nothing for hours
             kept += scorable(judged, corridor.advantage.smallest_group, corridor.filters)
         if len(kept) >= corridor.run.tasks_per_step:
             break
@@ -105,10 +105,10 @@ def assign_credit(
 
 def scorable(groups: Sequence[Group[Scored]], smallest_group: int, filters: Sequence[Named[Filter]] = ()) -> list[Group[Scored]]:
     """The groups without members that have no reward (a failed rollout or verifier) or that a filter leaves out, and without groups
-    left too small by that."""
+    left too small by that. No filter is given an empty group."""
     kept = [Group(id=g.id, task=g.task, members=tuple(r for r in g if r.reward is not None)) for g in groups]
     for named in filters:
-        kept = named.part.keep(kept)
+        kept = named.part.keep([g for g in kept if len(g)])
     return [g for g in kept if len(g) >= max(smallest_group, 1)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from jackfield.component import at_least, option
+from jackfield.errors import RolloutFailure
 from jackfield.rollout import Episode
 from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task
@@ -26,9 +27,10 @@ def _holds_both(template: str) -> str | None:
 class RetrieveThenRead(SingleTurn):
     """The environment searches for the question, once, and the policy answers once, with what was found in its prompt.
 
-    What a policy that may search is to be compared with: it chooses neither whether nor what to look up. What was found (or the tool's
-    failure) stands inside ``<information>…</information>``, cut so that the tags always close; like all of the prompt it is never
-    trained on. Worked examples are searched for as well, so that they look as the question does. Finishes are those of ``single_turn``.
+    What a policy that may search is to be compared with: it chooses neither whether nor what to look up. What was found stands inside
+    ``<information>…</information>``, cut so that the tags always close; like all of the prompt it is never trained on. Worked examples
+    are searched for as well, so that they look as the question does. A rollout whose search fails has failed; other finishes are those
+    of ``single_turn``.
     Counters: ``turns``, ``search_calls`` and ``search_failures`` (by tool, those of examples included), ``observations_cut``.
     """
 
@@ -57,8 +59,13 @@ class RetrieveThenRead(SingleTurn):
         return await self.answer(episode)
 
     async def found(self, episode: Episode, question: str) -> str:
-        """The block that is shown of what the tool gives for a question; empty if not one character fits."""
+        """The block that is shown of what the tool gives for a question; empty if not one character fits.
+
+        Raises RolloutFailure if it fails: attempts at one question are compared, so they must have read the same.
+        """
         observation = await episode.call(self.tool, question)
+        if observation.failure is not None:
+            raise RolloutFailure(f"{self.tool} failed: {observation.failure}")
         block = information_block(readable(observation), "information", self.max_observation_tokens, episode.tokenizer)
         episode.count("observations_cut", block is None or block.cut)
         return block.text.strip() if block else ""

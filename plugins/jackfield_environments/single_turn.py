@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from attrs import Factory, frozen
 
 from jackfield.component import at_least, option
@@ -34,6 +36,8 @@ class SingleTurn:
         check=lambda value: None if value is None else at_least(1)(value),
     )
     stop: tuple[str, ...] = option((), help="the answer ends where one of these texts appears, which stays part of it")
+
+    turn_limit: ClassVar[int] = 1
 
     @property
     def turn_budget(self) -> int:

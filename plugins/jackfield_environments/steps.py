@@ -29,6 +29,11 @@ class Steps:
     max_new_tokens_per_step: int = option(help="tokens of a step", check=at_least(1))
 
     @property
+    def turn_limit(self) -> int:
+        """Steps of an answer."""
+        return self.max_steps
+
+    @property
     def turn_budget(self) -> int:
         """Tokens of a step."""
         return self.max_new_tokens_per_step

@@ -89,6 +89,11 @@ class TaggedTools:
             raise ValueError(f"tool_tags, answer_tag and observation_tag must differ, but {twice[0]!r} is used twice")
 
     @property
+    def turn_limit(self) -> int:
+        """Turns of the policy, the final one included."""
+        return self.max_turns + 1
+
+    @property
     def requires_tools(self) -> tuple[str, ...]:
         """Names of the tools a recipe must list."""
         return tuple(dict.fromkeys(self.tool_tags.values()))

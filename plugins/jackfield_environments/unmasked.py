@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from attrs import evolve, frozen
 
 from jackfield.rollout import Episode
 from jackfield.types import Rollout, Segment
 from jackfield_environments.tagged_tools import TaggedTools
+
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
 
 
 @frozen(kw_only=True)
@@ -19,6 +24,11 @@ class TaggedToolsUnmasked(TaggedTools):
     without.) Never train with it for any other purpose. The declared segments keep their ids and lose their text, so that verifiers
     read what the policy really wrote and the mask is all that differs.
     """
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """A budget of sampled tokens would count what was not sampled."""
+        told = "counts observations as written by the policy, so a token_budget would end it early; use steps"
+        return [told] if corridor.run.token_budget else []
 
     async def play(self, episode: Episode) -> Rollout:
         rollout = await super().play(episode)

@@ -32,8 +32,14 @@ class Best:
     above: float = option(0.0, help="only members with a reward above this")
 
     def check_recipe(self, corridor: Corridor) -> list[str]:
-        """It needs rewards."""
-        return without_rewards(corridor)
+        """It needs rewards, and must leave as many members as the advantage compares."""
+        needed = corridor.advantage.smallest_group
+        if self.count >= needed:
+            return without_rewards(corridor)
+        told = (
+            f"leaves {self.count} of a group, and the advantage needs groups of {needed} or more; write count = {needed} or above"
+        )
+        return [*without_rewards(corridor), told]
 
     def keep(self, groups: Sequence[Group[Scored]]) -> list[Group[Scored]]:
         """The groups with their best members, in the order in which these came."""

@@ -60,5 +60,5 @@ class Budget:
 
 def _spent(what: str, limit: str) -> UserError:
     key = limit.partition(" ")[0]
-    message = f"{what} and {limit}: the budget is spent. Answers so far are in the cache; raise it and go on with --resume"
+    message = f"{what} and {limit}: the budget of one process is spent; --resume goes on from the last checkpoint with a new one"
     return UserError(Problem("", f"judge_endpoint.{key}", message))

@@ -42,12 +42,13 @@ def attempts(path: str, split: str, source: str | None) -> Iterator[Attempt]:
     """
     files = sorted((_run_folder(Path(path)) / "rollouts").glob("step-*.jsonl"))
     for file in files:
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
-            place = f"{file}:{number}"
-            record = json.loads(line)
-            label = _label(record, source, place)
-            if label is not None and (split == "test") == is_test(record["question"]):
-                yield _attempt(record, label, place)
+        with file.open(encoding="utf-8") as lines:  # not splitlines(): a text may hold U+2028
+            for number, line in enumerate(lines, start=1):
+                place = f"{file}:{number}"
+                record = json.loads(line)
+                label = _label(record, source, place)
+                if label is not None and (split == "test") == is_test(record["question"]):
+                    yield _attempt(record, label, place)
 
 
 def is_test(question: str) -> bool:

@@ -103,7 +103,7 @@ class Search:
             self._workers = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="search")
 
     async def call(self, text: str) -> Observation:
-        """Search for ``text``. Raises UserError when too many searches on a server failed."""
+        """Search for ``text``; to find nothing is no failure. Raises UserError when too many searches on a server failed."""
         if self._source is None:
             raise RuntimeError("search: prepare() comes before the first call")
         query = clean_query(text)
@@ -115,8 +115,7 @@ class Search:
             self._note(failed=True, why=str(error))
             return Observation(failure=str(error))
         self._note(failed=False)
-        failure = None if parts else "nothing was found; try other words"
-        return Observation(parts=parts, failure=failure)
+        return Observation(parts=parts)
 
     async def _answer(self, source: Retriever, query: str) -> tuple[str, ...]:
         """From a server, beside others; from a local index at once, so that when an answer comes never depends on threads."""

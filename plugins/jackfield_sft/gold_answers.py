@@ -14,7 +14,8 @@ from jackfield.types import Task
 
 @frozen(kw_only=True)
 class GoldAnswers:
-    """The tasks of other data, each with one recorded attempt of one turn: its first gold answer. What those data recorded is dropped."""
+    """The tasks of other data, each with one recorded attempt of one turn: its first gold answer that is not blank. What those data
+    recorded is dropped."""
 
     of: Data = part("data", help="the data whose answers are learnt")
     template: str = option(
@@ -26,6 +27,10 @@ class GoldAnswers:
     def tasks(self, split: Literal["train", "test"]) -> list[Task]:
         """In the order of the data. Raises DataError listing the tasks without a gold answer."""
         tasks = self.of.tasks(split)
-        if missing := [task for task in tasks if not task.answers]:
+        gold = [next(filter(str.strip, task.answers), None) for task in tasks]
+        if missing := [task for task, answer in zip(tasks, gold, strict=True) if answer is None]:
             raise DataError([Problem(task.origin, f"task {task.id}", "has no gold answer to learn") for task in missing])
-        return [evolve(task, recorded=((self.template.replace("{answer}", task.answers[0]),),)) for task in tasks]
+        return [
+            evolve(task, recorded=((self.template.replace("{answer}", answer or ""),),))
+            for task, answer in zip(tasks, gold, strict=True)
+        ]

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from attrs import define, field
 
-from jackfield.errors import DataError, Problem
+from jackfield.errors import DataError, Problem, RolloutFailure
 from jackfield.stages import LanguageModel, Tokenizer, Turn
 from jackfield.types import IntArray, Task
 from jackfield.words import counted
@@ -21,8 +21,8 @@ class Recorded:
     Turn k is the ids of ``recorded[m][k]``, encoded alone as an observation would be. The last turn ends with the end-of-turn
     token, which is trained on: the policy shall learn to stop. The turns before it end as sampled ones do, by a stop string.
 
-    What was recorded is never cut. DataError, naming the row, where a task has fewer attempts than ``group_size``, an attempt has
-    fewer turns than the environment asks for, or a turn is longer than the environment's token budget.
+    What was recorded is never cut. DataError, naming the row, where a task has fewer attempts than ``group_size``, or an attempt has
+    fewer turns than the environment asks for; a failed rollout where observations leave no room for a turn.
     """
 
     holds: ClassVar[str] = ""
@@ -86,8 +86,8 @@ class RecordedSession:
         self._played += 1
         last = self._played == len(turns)
         tokens = np.append(self.engine.encode(text), self.engine.eos_id) if last else self.engine.encode(text)
-        if len(tokens) > max_new_tokens:
-            raise self._wrong(f"turn {self._played} has {len(tokens)} tokens, but the environment allows {max_new_tokens} there")
+        if len(tokens) > max_new_tokens:  # more than a turn may have was refused before the run: observations have taken the room
+            raise RolloutFailure(f"recorded turn {self._played} has {len(tokens)} tokens, and {max_new_tokens} are left for it")
         stopped = any(s in text for s in stop)
         return Turn(tokens=tokens, text=text, logp=None, ended_by="eos" if last else "stop" if stopped else "length")
 

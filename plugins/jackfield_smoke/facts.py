@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from attrs import frozen
 
+from jackfield.component import option
 from jackfield.types import Message, Passage, Task
 
 CAPITALS = {
@@ -20,12 +21,14 @@ class SmokeTasks:
     """Capitals of eight countries: six to train on, two to test with. Every task has two recorded attempts, the right one first,
     with their scores, and a test of a program: what rewards may look for in a row."""
 
+    turns: Literal[1, 2] = option(2, help="turns of a recorded attempt: 1 answers at once, 2 searches first")
+
     self_contained: ClassVar[bool] = True
 
     def tasks(self, split: Literal["train", "test"]) -> Sequence[Task]:
         """All tasks of a split."""
         countries = list(CAPITALS)[:6] if split == "train" else list(CAPITALS)[6:]
-        return [_task(split, number, country) for number, country in enumerate(countries)]
+        return [_task(split, number, country, self.turns) for number, country in enumerate(countries)]
 
 
 @frozen(kw_only=True)
@@ -42,15 +45,15 @@ class SmokePassages:
         ]
 
 
-def _task(split: str, number: int, country: str) -> Task:
+def _task(split: str, number: int, country: str, turns: int) -> Task:
     capital = CAPITALS[country]
     return Task(
         id=f"smoke/{split}-{number}",
         prompt=(Message(role="user", content=f"What is the capital of {country}?"),),
         answers=(capital,),
         recorded=(
-            (f"<search> {country} </search>", f"<answer> {capital} </answer>"),
-            ("<search> capital </search>", "<answer> Atlantis </answer>"),
+            (f"<search> {country} </search>", f"<answer> {capital} </answer>")[-turns:],
+            ("<search> capital </search>", "<answer> Atlantis </answer>")[-turns:],
         ),
         labels={"hops": "1"},
         extra={"scores": (1.0, 0.0), "tests": f"assert capital == {capital!r}"},

@@ -70,7 +70,7 @@ class Reader:
 
     def _ended(self, rollout: Rollout) -> bool:
         """The policy ended its last turn itself."""
-        return bool(rollout.tokens[-1:].tolist() == [self.policy.eos_id] and rollout.segments[-1].writer == "policy")
+        return rollout.segments[-1].writer == "policy" and int(rollout.tokens[-1]) in self.policy.eos_ids
 
     def _around(self, prompt: Sequence[Message]) -> tuple[IntArray, IntArray]:
         """What was before and after an answer in training: in a rollout's ids, or where a template has written a whole conversation."""

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from jackfield.errors import DataError
 from jackfield.plugins import load_plugins
-from jackfield.preflight import playable_tasks
+from jackfield.preflight import _recorded_problem, playable_tasks
 from jackfield.recipe import load_recipe
+from jackfield.types import Task
 
 RECIPE = """
 title = "rows"
@@ -76,6 +78,16 @@ def test_recorded_turns_that_are_too_long_are_listed(tmp_path: Path) -> None:
     first, _ = map(str, caught.value.problems)
     assert "pairs.jsonl:2" in first
     assert re.search(r"recorded attempt 2: turn 1 has \d+ tokens, but the environment allows 4$", first)
+
+
+def test_more_recorded_turns_than_the_environment_lets_the_policy_have(tmp_path: Path) -> None:
+    """They would be cut, and the last turn that is played would lack its end-of-turn token."""
+    task = Task(id="t", prompt=(), recorded=(("1\n", "2"), ("1\n", "2\n", "3")), origin="steps.jsonl:1")
+    allowing = corridor(tmp_path, 'engine="recorded"', "tools=[]", 'rollout={use="steps", max_new_tokens_per_step=9, max_steps=2}')
+    tokenizer = allowing.model.tokenizer()
+    found = _recorded_problem(task, allowing, tokenizer)
+    assert found == "recorded attempt 2 has 3 turns, but the environment allows 2"
+    assert _recorded_problem(evolve(task, recorded=(("1\n", "2"),) * 2), allowing, tokenizer) is None
 
 
 def test_too_few_recorded_attempts(tmp_path: Path) -> None:

@@ -403,6 +403,13 @@ class Closing:
     def judge(self, rollout): return Verdict.score(float(len(rollout.completion) % 3))
     async def close(self): self.said.append("closed")
 
+@frozen
+class Tiring:
+    asked: ClassVar[list] = []
+    def judge(self, rollout):
+        self.asked.append(rollout)
+        return Verdict.score(float(len(self.asked) % 2)) if len(self.asked) <= 6 else Verdict.abstain("tired")
+
 @hookimpl
 def jackfield_filters(register):
     register("counting", "jackfield_mine:Counting", "Half of all groups.")
@@ -410,6 +417,7 @@ def jackfield_filters(register):
 @hookimpl
 def jackfield_rewards(register):
     register("closing", "jackfield_mine:Closing", "Told when it starts and ends.")
+    register("tiring", "jackfield_mine:Tiring", "Judges six rollouts.")
 """
 
 
@@ -448,6 +456,15 @@ def test_a_step_is_refilled_and_what_components_learnt_is_resumed(tmp_path: Path
     resumed = start(tmp_path / "a" / "stopped", *overrides, "refill_rounds=1", resume=True)
     for name in ("model/model.safetensors", "state.json"):
         assert (final / name).read_bytes() == (resumed / name).read_bytes()
+
+
+def test_a_refill_that_cannot_be_judged_leaves_the_step_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a step without any judged rollout ends the run."""
+    overrides = mine(tmp_path / "a", monkeypatch)
+    start(tmp_path / "run", *overrides, "refill_rounds=1", 'rewards=["tiring"]', "steps=1")
+    [step] = [m for kind, _, m in metrics(tmp_path / "run") if kind == "step"]
+    assert step["verdicts/abstain"] > 0
+    assert step["learn/skipped_updates"] == 0
 
 
 def test_recorded_test_data_is_evaluated_without_learning(tmp_path: Path) -> None:

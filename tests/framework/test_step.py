@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -26,6 +27,20 @@ def test_what_could_not_be_judged_leaves_the_statistics() -> None:
     kept = scorable([scored(1.0, None, 0.0), scored(None, 1.0), scored(None, None)], 2)
     assert [[r.reward for r in g] for g in kept] == [[1.0, 0.0]]
     assert [len(g) for g in scorable([scored(None, 1.0), scored(None)], 1)] == [1]
+
+
+def test_no_filter_is_given_an_empty_group() -> None:
+    """Neither where no member of a group has a reward, nor where the filter before it left one empty."""
+    met: list[int] = []
+
+    class Emptying:
+        def keep(self, groups: Sequence[Group[Scored]]) -> list[Group[Scored]]:
+            met.extend(len(group) for group in groups)
+            return [evolve(group, members=()) for group in groups]
+
+    filters = [Named(name=name, part=Emptying()) for name in ("first", "second")]
+    assert scorable([scored(1.0, 0.0), scored(None, None)], 1, filters) == []
+    assert met == [2]
 
 
 def test_a_report_holds_every_rollout() -> None:

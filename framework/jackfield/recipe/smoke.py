@@ -38,7 +38,7 @@ def in_small(tree: Node, plugins: Plugins) -> Node:
     origin = Origin("--smoke", tree.origin.folder)
     small = dict(_replaced(_lowered(tree, LARGEST, origin), INSTEAD, origin).value)
     if not _is_set(tree.value["data"]):
-        small["data"] = _at_hand(tree.value["data"], plugins, origin)
+        small["data"] = _at_hand(tree, plugins, origin)
     sampled = _samples(tree, plugins)
     small["rollout"] = _with_budgets_in_bytes(tree.value["rollout"], plugins, origin, sampled=sampled)
     if tools := tree.value.get("tools"):
@@ -92,10 +92,14 @@ def _replaced(tree: Node, instead: dict[str, Any], origin: Origin) -> Node:
     return Node(replaced, tree.origin)
 
 
-def _at_hand(data: Node, plugins: Plugins, origin: Origin) -> Node:
-    """The recipe's own data if it keeps itself, else the stand-in."""
-    own = plugins.registries["data"].find(_use(data).value).load()
-    return data if getattr(own, "self_contained", False) else plant({"use": STAND_IN}, lambda _: origin)
+def _at_hand(tree: Node, plugins: Plugins, origin: Origin) -> Node:
+    """The recipe's own data if it keeps itself, else the stand-in, whose recorded attempts the environment can play."""
+    data: Node = tree.value["data"]
+    if getattr(plugins.registries["data"].find(_use(data).value).load(), "self_contained", False):
+        return data
+    environment = plugins.registries["environments"].find(_use(tree.value["rollout"]).value).load()
+    turns = {"turns": 1} if getattr(environment, "turn_limit", None) == 1 else {}
+    return plant({"use": STAND_IN} | turns, lambda _: origin)
 
 
 def _needs_nothing(reward: Node, plugins: Plugins) -> bool:

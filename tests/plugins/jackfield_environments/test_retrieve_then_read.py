@@ -93,12 +93,15 @@ def test_a_prompt_that_may_leave_no_room() -> None:
     assert evolve(room, max_new_tokens=10).check_task(TASK, CharTokenizer()) is not None
 
 
-def test_a_failed_search_is_read_and_counted() -> None:
-    """The policy answers all the same, and reads why it has nothing to go by."""
-    rollout, _ = roll(tool=Echo(failure="timed out"))
-    assert "<information>The call failed: timed out</information>" in rollout.segments[0].text
+def test_a_failed_search_is_a_failed_rollout() -> None:
+    """Else the members of a group would be compared although they read other things. It is counted, and says why."""
+    tokenizer, tool = CharTokenizer(), Echo(failure="timed out")
+    engine = ScriptedEngine(tokenizer, [ANSWER])
+    players = Players(environment=PLAIN, engine=engine, tokenizer=tokenizer, tools={tool.name: tool}, run_seed=0)
+    [[rollout]] = play(players, [TASK], step=0, group_size=1, temperature=1.0)
+    assert (rollout.finish.reason, rollout.finish.detail) == ("failed", "search failed: timed out")
     assert rollout.counters["search_failures"] == 1
-    assert rollout.completion == ANSWER
+    assert rollout.num_policy_tokens == 0
 
 
 def test_it_ends_as_a_single_turn_does() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from jackfield.rollout import Players, play
@@ -42,6 +44,13 @@ def test_only_the_mask_differs() -> None:
 def test_verifiers_read_the_same() -> None:
     """What the environment wrote is trained on but not judged: the completion stays what the policy wrote."""
     assert roll(TaggedToolsUnmasked()).completion == "<search>a</search>Paris</answer><answer>Paris</answer>"
+
+
+def test_no_budget_of_sampled_tokens() -> None:
+    """What it declares to be the policy's was not sampled, and would spend the budget."""
+    corridors = [SimpleNamespace(run=SimpleNamespace(token_budget=budget)) for budget in (0, 1000)]
+    found = [TaggedToolsUnmasked().check_recipe(corridor) for corridor in corridors]  # type: ignore[arg-type]
+    assert [len(problems) for problems in found] == [0, 1]
 
 
 def test_says_that_it_is_wrong_practice() -> None:

@@ -64,6 +64,16 @@ def test_it_must_keep_something() -> None:
 @pytest.mark.parametrize(("rewards", "group_size", "found"), [(1, 1, []), (0, 4, ["chooses"])])
 def test_what_a_recipe_must_have(rewards: int, group_size: int, found: list[str]) -> None:
     """Without rewards every group would be left out in silence."""
-    corridor = SimpleNamespace(rewards=(object(),) * rewards, run=SimpleNamespace(group_size=group_size))
+    corridor = SimpleNamespace(
+        rewards=(object(),) * rewards, run=SimpleNamespace(group_size=group_size), advantage=SimpleNamespace(smallest_group=1)
+    )
     problems = Best().check_recipe(corridor)  # type: ignore[arg-type]
     assert [problem.split()[0] for problem in problems] == found
+
+
+def test_it_leaves_as_many_as_are_compared() -> None:
+    """With fewer, every group would be left out, every step skipped, in silence (case A12)."""
+    corridor = SimpleNamespace(rewards=(object(),), run=SimpleNamespace(group_size=8), advantage=SimpleNamespace(smallest_group=2))
+    assert Best(count=2).check_recipe(corridor) == []  # type: ignore[arg-type]
+    [problem] = Best().check_recipe(corridor)  # type: ignore[arg-type]
+    assert problem == "leaves 1 of a group, and the advantage needs groups of 2 or more; write count = 2 or above"

@@ -41,7 +41,7 @@ def test_a_spent_budget_is_told():
     budget = Budget(2, None)
     budget.take()
     budget.take()
-    with pytest.raises(UserError, match=r"max_requests = 2: the budget is spent"):
+    with pytest.raises(UserError, match=r"max_requests = 2: the budget of one process is spent"):
         budget.take()
     tokens = Budget(None, 100)
     tokens.take()

@@ -81,6 +81,15 @@ def test_pairs_are_best_against_worst(run: Path) -> None:
     assert brief(SampledPairs(path=str(run)).tasks("test")) == [("rollouts/0/1/0", (said("2"), said("1")))]
 
 
+def test_any_character_may_stand_in_a_rollout(run: Path) -> None:
+    """A line of the file ends at a line feed and nowhere else."""
+    tracker = RolloutsJsonl()
+    tracker.start(RunInfo(title="r", folder=run, steps=3, first_step=2, frozen_recipe={}))
+    odd = "7\u2028\u2029\x85\x0b\x0c"
+    tracker.step(StepReport(kind="step", step=3, metrics={}, groups=[group("2/0", TRAIN, ("5", 0.0), (odd, 1.0))]))
+    assert said(odd) in [task.recorded[0] for task in SampledPairs(path=str(run)).tasks("train")]
+
+
 def test_more_pairs_of_a_group(run: Path) -> None:
     """Second best against second worst, as long as they differ."""
     tasks = SampledPairs(path=str(run), pairs_per_group=5).tasks("train")

@@ -37,6 +37,12 @@ def test_the_first_answer_is_the_one_attempt() -> None:
     assert data.tasks("test") == []
 
 
+def test_a_blank_answer_is_none() -> None:
+    """It would teach to end at once."""
+    row = evolve(ROW, answers=("", " ", "Lima"))
+    assert GoldAnswers(of=Rows((row,))).tasks("train")[0].recorded == (("Lima",),)
+
+
 def test_braces_are_text() -> None:
     """Answers and template may hold any other braces."""
     row = evolve(ROW, answers=("{0}",))
@@ -45,7 +51,7 @@ def test_braces_are_text() -> None:
 
 def test_rows_without_answer_are_listed() -> None:
     """All at once, each with its place."""
-    bad = tuple(evolve(ROW, id=f"q/{n}", answers=(), origin=f"train.jsonl:{n}") for n in (2, 3))
+    bad = tuple(evolve(ROW, id=f"q/{n}", answers=("  ",) * (n - 2), origin=f"train.jsonl:{n}") for n in (2, 3))
     with pytest.raises(DataError) as caught:
         GoldAnswers(of=Rows((ROW, *bad))).tasks("train")
     assert [str(problem) for problem in caught.value.problems] == [

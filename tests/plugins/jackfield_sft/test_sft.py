@@ -8,10 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
+from attrs import evolve
 
 from jackfield.errors import DataError
 from jackfield.loss_batch import LossBatch
 from jackfield.rollout import Episode, Players, play
+from jackfield.stages import Environment
 from jackfield.types import IntArray, Message, Rollout, Task
 from jackfield_sft.loss import CrossEntropy
 from jackfield_sft.recorded import Recorded, RecordedSession
@@ -118,10 +120,34 @@ def test_more_turns_than_recorded() -> None:
         asyncio.run(playing.generate(8, []))
 
 
-def test_a_turn_over_budget_is_refused_not_cut() -> None:
-    """Three tokens with the end-of-turn token do not fit in two."""
-    with pytest.raises(DataError, match=r"train.jsonl:7: task t/1: recorded attempt 2 turn 1 has 2 tokens, .* allows 1"):
-        asyncio.run(session(member=1).generate(1, []))
+def played(environment: Environment, task: Task) -> Rollout:
+    """Attempt 1 of the task."""
+    engine, tokenizer = Recorded(), Letters()
+    engine.start(None, tokenizer)
+    players = Players(environment=environment, engine=engine, tokenizer=tokenizer, tools={}, run_seed=0)
+    [[rollout]] = play(players, [task], step=1, group_size=1, temperature=1.0)
+    return rollout
+
+
+def test_a_turn_for_which_there_is_no_room_is_a_failure_not_cut() -> None:
+    """What a turn may have at most is looked at before the run; what observations leave is known in play, and costs that rollout only."""
+
+    class Tight(AskThenAnswer):
+        async def play(self, episode: Episode) -> Rollout:
+            episode.start(episode.task.prompt)
+            await episode.generate(1, [])
+            return episode.finish("answer")
+
+    rollout = played(Tight(), TASK)
+    assert (rollout.finish.reason, rollout.finish.detail) == ("failed", "recorded turn 1 has 2 tokens, and 1 are left for it")
+
+
+def test_an_attempt_is_played_to_its_end() -> None:
+    """An environment that stops before would teach a beginning as if it were all."""
+    task = evolve(TASK, recorded=(("a?", "b", "c"),))
+    told = r"train.jsonl:7: task t/1: recorded attempt 1 has 3 turns, but the environment ended it after 2 \(answer\)"
+    with pytest.raises(DataError, match=told):
+        played(AskThenAnswer(), task)
 
 
 def test_it_holds_nothing() -> None:

@@ -7,6 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 import torch
+from attrs import evolve
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification
 
 from jackfield.errors import RecipeError
@@ -14,6 +15,7 @@ from jackfield.pack import joined
 from jackfield.testing.contracts import check_reward
 from jackfield.testing.fakes import CharTokenizer
 from jackfield.types import Finish, Message, Rollout, Segment, Task
+from jackfield_transformers.reading import Reader
 from jackfield_transformers.reward_model import RewardModel
 from jackfield_transformers.tiny_random import TinyRandom, byte_tokenizer
 from jackfield_transformers.tokenizer import HfTokenizer
@@ -241,6 +243,20 @@ def test_what_is_too_long_is_an_error_and_never_cut(checkpoint):
     assert str(len(long.tokens)) in verdicts[1].reason
     assert "8192" in verdicts[1].reason
     np.testing.assert_allclose([verdicts[0].value, verdicts[2].value], scores(checkpoint, [said("4"), said("five")]), atol=1e-5)
+
+
+def test_whatever_ends_a_turn_ends_it_for_the_reward_model():
+    """A base model ends texts with a token of its own."""
+    policy = TinyRandom().tokenizer()
+    policy.eos_ids = frozenset({policy.eos_id, 7})
+    reader = Reader(own=POLICY, policy=policy, trained_here=True)
+    plain = said("4", ended=False)
+    other = evolve(plain.segments[-1], tokens=np.append(plain.segments[-1].tokens, 7))
+    assert [reader._ended(r) for r in (plain, said("4"), evolve(plain, segments=(*plain.segments[:-1], other)))] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_centring_and_scale(checkpoint):
