@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from attrs import frozen
 
 from jackfield.component import at_least, option, positive
 from jackfield.types import Rollout, Verdict
 
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
+
+
+class Cost:
+    """A reward that is never above 0."""
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """Why the recipe cannot use it so."""
+        gates: list[object] = [named.part for named in corridor.rewards if named.gate]
+        return ["gate = true would always be shut: this reward is 0 at best, and a gate opens above 0"] if self in gates else []
+
 
 @frozen(kw_only=True)
-class Length:
+class Length(Cost):
     """−cost × the policy tokens beyond ``target``; 0 up to it. Tokens of the prompt and of observations are free."""
 
     cost: float = option(help="of one token", check=positive)
@@ -21,7 +35,7 @@ class Length:
 
 
 @frozen(kw_only=True)
-class Overlong:
+class Overlong(Cost):
     """Soft over-long punishment (DAPO, arXiv 2503.14476, eq. 13): for a rollout of n policy tokens
 
     0 if n ≤ max_tokens − cache; (max_tokens − cache − n) / cache up to max_tokens; −1 above.

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from jackfield.corridor import Named
 from jackfield.testing.contracts import check_reward
 from jackfield.types import Finish, Rollout, Segment, Task, Verdict
 from jackfield_verifiers.length import Length, Overlong
@@ -48,3 +51,12 @@ def test_contracts() -> None:
     """Judges anything quickly."""
     check_reward(Length(cost=0.1))
     check_reward(Overlong(max_tokens=16, cache=4))
+
+
+def test_a_cost_is_no_gate() -> None:
+    """A gate opens above 0, which no cost ever is."""
+    for cost in (Length(cost=0.1), Overlong(max_tokens=16, cache=4)):
+        gate, part = (SimpleNamespace(rewards=(Named(name="cost", part=cost, gate=gate),)) for gate in (True, False))
+        [problem] = cost.check_recipe(gate)  # type: ignore[arg-type]
+        assert "always be shut" in problem
+        assert cost.check_recipe(part) == []  # type: ignore[arg-type]
