@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import frozen
 
 from jackfield.component import at_least, option
 from jackfield.loss_batch import LossBatch, LossTerms
-from jackfield_preference.pairs import Pairs
+from jackfield_preference.pairs import Pairs, without_pairs
+
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
 
 
 @frozen(kw_only=True)
@@ -32,6 +35,10 @@ class BradleyTerry:
     needs: ClassVar[frozenset[str]] = frozenset({"score"})
     reads_policy: ClassVar[bool] = False
     silent_without_advantage: ClassVar[bool] = True
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """It needs an advantage that leaves pairs."""
+        return without_pairs(corridor)
 
     def terms(self, batch: LossBatch) -> LossTerms:
         """[G] terms."""

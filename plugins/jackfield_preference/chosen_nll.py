@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
 from attrs import frozen
 
 from jackfield.loss_batch import LossBatch, LossTerms
 from jackfield.types import Credited
+from jackfield_preference.pairs import side, without_pairs
+
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
 
 
 @frozen(kw_only=True)
@@ -23,9 +26,13 @@ class ChosenNll:
     unit: ClassVar[Literal["token"]] = "token"
     silent_without_advantage: ClassVar[bool] = True
 
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """It needs an advantage that leaves pairs."""
+        return without_pairs(corridor)
+
     def counts(self, rollout: Credited) -> bool:
         """Whether this is the preferred member: its advantage is positive."""
-        return float(np.sum(rollout.advantage[rollout.policy_mask])) > 0
+        return side(rollout) > 0
 
     def terms(self, batch: LossBatch) -> LossTerms:
         """[N] terms, 0 for members that are not preferred."""

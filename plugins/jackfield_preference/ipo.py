@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import frozen
 
 from jackfield.component import option, positive
 from jackfield.loss_batch import LossBatch, LossTerms
-from jackfield_preference.pairs import Pairs, log_ratio
+from jackfield_preference.pairs import Pairs, log_ratio, without_pairs
+
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
 
 
 @frozen(kw_only=True)
@@ -34,6 +37,10 @@ class Ipo:
     unit: ClassVar[Literal["group"]] = "group"
     needs: ClassVar[frozenset[str]] = frozenset({"ref_logp"})
     silent_without_advantage: ClassVar[bool] = True
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """It needs an advantage that leaves pairs."""
+        return without_pairs(corridor)
 
     def terms(self, batch: LossBatch) -> LossTerms:
         """[G] terms."""

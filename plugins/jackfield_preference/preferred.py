@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Real
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task, Verdict
 
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
+
 SCORES = "scores"
 """The key of ``task.extra``: one finite number for every recorded attempt, in their order; the larger, the better."""
+
+SAMPLED = 'has scores of recorded attempts, and this engine samples others; write [engine] use = "recorded"'
 
 
 @frozen(kw_only=True)
@@ -23,6 +29,10 @@ class Preferred:
     recorded attempts (``[engine] use = "recorded"``) only. It abstains where the data has no score of an attempt; before a run starts,
     rows with attempts but without a finite number for each are refused.
     """
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """What the policy samples is not what the scores are of."""
+        return [SAMPLED] if corridor.engine.samples else []
 
     def check_task(self, task: Task, tokenizer: Tokenizer) -> str | None:  # noqa: ARG002
         """What is wrong with a task's scores."""

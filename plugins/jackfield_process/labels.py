@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task, Verdict
 
+if TYPE_CHECKING:
+    from jackfield.corridor import Corridor
+
 LABELS = "step_labels"
 """The key of ``task.extra``: for every recorded attempt a sequence with a number in [0, 1] for each of its turns."""
+
+SAMPLED = 'has labels of recorded attempts, and this engine samples others; write [engine] use = "recorded"'
 
 
 @frozen(kw_only=True)
@@ -23,6 +29,10 @@ class StepLabels:
     that play recorded attempts (``[engine] use = "recorded"``) only. It abstains where the data has no labels of an attempt; before a run
     starts, rows whose labels do not fit their attempts are refused.
     """
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """Steps that the policy samples are not those that were labelled."""
+        return [SAMPLED] if corridor.engine.samples else []
 
     def check_task(self, task: Task, tokenizer: Tokenizer) -> str | None:  # noqa: ARG002
         """What is wrong with a task's labels."""

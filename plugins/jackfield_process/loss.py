@@ -11,6 +11,8 @@ from jackfield.loss_batch import LossBatch, LossTerms
 if TYPE_CHECKING:
     import torch
 
+    from jackfield.corridor import Corridor
+
 ROUNDING = 1e-4
 """By how much a label may leave [0, 1]: it comes out of a sum of rewards."""
 
@@ -21,7 +23,8 @@ class StepCrossEntropy:
 
     A step is a turn of the policy (see the environment ``steps``). The score is of the *finished* step: it is read in the state that
     holds all of its tokens, and nothing of the next. The label is the estimator's ``returns`` at the step's last token; ``monte_carlo``
-    with ``gamma = 0`` returns a turn's own reward there, which the source ``step_labels`` takes from the data. Every step counts alike.
+    with ``gamma = 0`` returns a turn's own reward there, which the source ``step_labels`` takes from the data. So that a label arrives as
+    it was given, recipes are refused that change it on the way: another γ, a weight, a second reward, a penalty. Every step counts alike.
 
     Binary cross entropy on steps is how Lightman et al. 2023 (arXiv 2305.20050) and Math-Shepherd (Wang et al. 2024, arXiv 2312.08935,
     eq. 2) train process reward models; labels between 0 and 1 are the soft ones of the latter.
@@ -33,6 +36,30 @@ class StepCrossEntropy:
     unit: ClassVar[Literal["turn"]] = "turn"
     needs: ClassVar[frozenset[str]] = frozenset({"score", "returns"})
     reads_policy: ClassVar[bool] = False
+
+    def check_recipe(self, corridor: Corridor) -> list[str]:
+        """Everything by which what it takes for a label would be something else."""
+        wrong = []
+        if getattr(corridor.advantage, "gamma", None) != 0:
+            wrong.append(
+                "takes a turn's own reward for the label of a step, and this advantage returns what later ones earn too; "
+                'write [advantage] use = "monte_carlo", gamma = 0.0'
+            )
+        labelling = [reward for reward in corridor.rewards if reward.weight != 0 or reward.gate]
+        if len(labelling) > 1:
+            names = " and ".join(reward.name for reward in labelling)
+            wrong.append(
+                f"takes the reward for the label, and here it is made up of {names}; keep one, or give the others weight 0"
+            )
+        wrong += [
+            f"takes the reward for the label, and {reward.name} is weighed by {reward.weight:g}; write weight = 1"
+            for reward in labelling
+            if len(labelling) == 1 and reward.weight != 1
+        ]
+        if corridor.penalties:
+            names = " and ".join(penalty.name for penalty in corridor.penalties)
+            wrong.append(f"takes the reward for the label, and {names} is taken off it; remove [[penalties]]")
+        return wrong
 
     def terms(self, batch: LossBatch) -> LossTerms:
         """[S] terms. Raises ValueError for a label outside [0, 1]."""

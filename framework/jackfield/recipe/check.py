@@ -33,9 +33,11 @@ def check(parts: Parts, plugins: Plugins) -> Iterator[Problem]:
 
 
 def check_components(parts: Parts, corridor: Corridor) -> Iterator[Problem]:
-    """What components themselves find wrong with the recipe: those with a method ``check_recipe(corridor) -> list[str]``."""
+    """What components themselves find wrong with the recipe: those with a method ``check_recipe(corridor) -> list[str]``. A loss of
+    weight 0 needs nothing, so it is not asked."""
+    idle = [loss for loss in parts.lists["losses"] if loss.weight == 0]
     for placed in parts.every:
-        if hasattr(placed.part, "check_recipe"):
+        if placed not in idle and hasattr(placed.part, "check_recipe"):
             for message in placed.part.check_recipe(corridor):
                 yield Problem(placed.place(), placed.subject, message)
 

@@ -158,12 +158,14 @@ def test_two_tools_of_one_name_are_refused(desk: Any) -> None:
 
 
 def test_a_component_may_refuse_the_recipe(desk: Any) -> None:
-    """``check_recipe`` sees the whole corridor."""
+    """``check_recipe`` sees the whole corridor; a loss that is not computed is not asked."""
     recipe = 'losses = ["picky"]'
     assert desk.sound(recipe, without=["losses"]).corridor.run.seed == 0
     assert desk.problems(lambda: desk.sound(recipe, "seed=13", without=["losses"])) == [
         "r.toml:10: losses.0: does not like seed 13"
     ]
+    idle = 'losses = ["clip", {use = "picky", weight = 0}]'
+    assert desk.sound(idle, "seed=13", without=["losses"]).corridor.run.seed == 13
 
 
 def test_a_recipe_that_learns_nothing_is_refused(desk: Any) -> None:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from jackfield_credit.constant import Constant
+from jackfield_credit.gae import Gae
+from jackfield_credit.group_norm import GroupNorm
+from jackfield_credit.monte_carlo import MonteCarlo
+from jackfield_credit.pairs import Pairs as PairsAdvantage
+from jackfield_credit.reinforce_plus_plus import ReinforcePlusPlus
+from jackfield_credit.running_baseline import RunningBaseline
 from jackfield_preference.bradley_terry import BradleyTerry
+from jackfield_preference.chosen_nll import ChosenNll
 from jackfield_preference.dpo import Dpo
 from jackfield_preference.ipo import Ipo
 from jackfield_preference.pairs import Pairs
@@ -81,3 +90,32 @@ def test_metrics_are_of_the_pair(make_batch: Any) -> None:
     assert metrics["score_rejected"].tolist() == [-1.0, 1.5, 1.0]
     assert not any(m.requires_grad for m in metrics.values())
     assert not math.isnan(metrics["margin"].mean())
+
+
+def refused(loss: Any, advantage: Any, group_size: int) -> list[str]:
+    found: list[str] = loss.check_recipe(SimpleNamespace(run=SimpleNamespace(group_size=group_size), advantage=advantage))
+    return found
+
+
+@pytest.mark.parametrize("loss", [*COMPARISONS, ChosenNll()], ids=str)
+@pytest.mark.parametrize(
+    "advantage",
+    [Constant(), Gae(), MonteCarlo(), MonteCarlo(whiten=True), ReinforcePlusPlus(), RunningBaseline()],
+    ids=lambda advantage: type(advantage).__name__,
+)
+def test_an_advantage_that_leaves_no_pairs_is_refused(loss: Any, advantage: Any) -> None:
+    """A baseline that is not the group's own makes no preference within it, not even of two."""
+    for group_size in (2, 8):
+        [message] = refused(loss, advantage, group_size)
+        assert message == (
+            "compares a preferred with a rejected member of every group, and this advantage does not leave one of each; "
+            'write [advantage] use = "pairs"'
+        )
+
+
+def test_an_advantage_that_leaves_pairs_will_do() -> None:
+    """Whatever it is called: of two members the norm of their group is a preference, of eight it is not. A margin above all rewards
+    shown leaves nothing, which says nothing."""
+    assert refused(Dpo(), PairsAdvantage(), 8) == refused(Dpo(), PairsAdvantage(margin=1000.0), 8) == []
+    assert refused(Dpo(), GroupNorm(), 2) == []
+    assert refused(Dpo(), GroupNorm(), 8) != []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -50,3 +51,12 @@ def test_rows_are_checked_before_anything_loads() -> None:
         ({"scores": [1.0, None]}, "score 2 is None; expected finite numbers"),
     ]:
         assert Preferred().check_task(task(**extra), None) == message
+
+
+def test_sampled_attempts_have_no_recorded_scores() -> None:
+    """They would be judged by what the data says of others."""
+    found = [
+        Preferred().check_recipe(SimpleNamespace(engine=SimpleNamespace(samples=samples)))  # type: ignore[arg-type]
+        for samples in (False, True)
+    ]
+    assert found == [[], ['has scores of recorded attempts, and this engine samples others; write [engine] use = "recorded"']]

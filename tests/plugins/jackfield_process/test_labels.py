@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,15 @@ def test_rows_that_do_not_fit_are_told_before_the_run(labels: Any, problem: str)
 def test_rows_that_fit() -> None:
     """True and False are labels too."""
     assert StepLabels().check_task(task([[True, False, 0.5], [1]]), CharTokenizer()) is None
+
+
+def test_sampled_steps_have_no_recorded_labels() -> None:
+    """They would be judged by what the data says of others."""
+    found = [
+        StepLabels().check_recipe(SimpleNamespace(engine=SimpleNamespace(samples=samples)))  # type: ignore[arg-type]
+        for samples in (False, True)
+    ]
+    assert found == [[], ['has labels of recorded attempts, and this engine samples others; write [engine] use = "recorded"']]
 
 
 def test_contract() -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
+from jackfield.corridor import Named
 from jackfield.loss_batch import LossBatch
 from jackfield.testing.contracts import check_loss
+from jackfield_credit.gae import Gae
+from jackfield_credit.monte_carlo import MonteCarlo
+from jackfield_process.labels import StepLabels
 from jackfield_process.loss import StepCrossEntropy
 
 
@@ -91,3 +97,29 @@ def test_what_is_no_label_is_refused(label: float) -> None:
 def test_contract() -> None:
     """One term a turn, whatever it shares a batch with."""
     check_loss(StepCrossEntropy())
+
+
+LABELS = Named[Any](name="step_labels", part=StepLabels())
+OTHER = Named[Any](name="exact", part=object())
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, None),
+        ({"advantage": Gae(gamma=0.0)}, None),
+        ({"rewards": (LABELS, Named[Any](name="exact", part=object(), weight=0.0))}, None),
+        ({"advantage": MonteCarlo(gamma=0.5)}, "this advantage returns what later ones earn too; write [advantage] use = "),
+        ({"advantage": SimpleNamespace()}, "this advantage returns what later ones earn too; write [advantage] use = "),
+        ({"rewards": (Named[Any](name="step_labels", part=StepLabels(), weight=0.5),)}, "step_labels is weighed by 0.5; write weight = 1"),
+        ({"rewards": (LABELS, OTHER)}, "it is made up of step_labels and exact; keep one, or give the others weight 0"),
+        ({"rewards": (LABELS, Named[Any](name="exact", part=object(), weight=0.0, gate=True))}, "made up of step_labels and exact"),
+        ({"penalties": (OTHER,)}, "exact is taken off it; remove [[penalties]]"),
+    ],
+)  # fmt: skip
+def test_a_label_arrives_as_it_was_given_or_the_recipe_is_refused(changed: dict[str, Any], told: str | None) -> None:
+    """What changes it on the way from the data would be learnt without a word where it stays between 0 and 1."""
+    recipe = {"advantage": MonteCarlo(gamma=0.0), "rewards": (LABELS,), "penalties": ()} | changed
+    found = StepCrossEntropy().check_recipe(SimpleNamespace(**recipe))  # type: ignore[arg-type]
+    assert len(found) == (told is not None)
+    assert told is None or told in found[0]
