@@ -1,6 +1,6 @@
 """Log-probabilities at the positions the policy wrote, in chunks: a [rows, tokens, vocabulary] tensor never exists.
 
-Axes: N positions, C positions of one chunk, H hidden size, V vocabulary.
+Axes: N positions, C positions of one chunk, H hidden size.
 """
 
 from __future__ import annotations
@@ -23,22 +23,18 @@ def token_logp(
     import torch
     from torch.utils.checkpoint import checkpoint
 
-    def statistics(hidden_CH: torch.Tensor, target_C: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        logits_CV = model.logits(hidden_CH)
-        if temperature != 1.0:
-            logits_CV = logits_CV / temperature
-        log_z_C = logits_CV.logsumexp(-1)
-        logp_C = logits_CV.gather(1, target_C[:, None]).squeeze(1) - log_z_C
-        entropy_C = log_z_C - ((logits_CV - log_z_C[:, None]).exp() * logits_CV).sum(-1)
-        return logp_C, entropy_C
+    from jackfield.softmax import statistics
+
+    def of_chunk(hidden_CH: torch.Tensor, target_C: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return statistics(model.logits(hidden_CH), target_C, temperature)
 
     parts = []
     for start in range(0, len(target_N), chunk):
         piece = hidden_NH[start : start + chunk], target_N[start : start + chunk]
         if torch.is_grad_enabled():
-            parts.append(checkpoint(statistics, *piece, use_reentrant=False, preserve_rng_state=False))
+            parts.append(checkpoint(of_chunk, *piece, use_reentrant=False, preserve_rng_state=False))
         else:
-            parts.append(statistics(*piece))
+            parts.append(of_chunk(*piece))
     if not parts:
         nothing = hidden_NH.sum(-1)
         return nothing, nothing

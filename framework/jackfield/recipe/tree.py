@@ -75,14 +75,17 @@ def walk(node: Node, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Node]]:
         yield from walk(item, (*path, key))
 
 
-def merge(below: Node, above: Node) -> Node:
-    """``above`` laid over ``below``: tables key by key, everything else replaced whole. Where ``use`` changes, the component
-    below had other keys: they are dropped."""
+def merge(below: Node, above: Node, depth: int = 0) -> Node:
+    """``above`` laid over ``below``, both ``depth`` keys below the root: the recipe's tables and components key by key, everything else
+    replaced whole, be it a list or a table that is the value of a component's key (``tool_tags``). Where ``use`` changes, the
+    component below had other keys: they are dropped."""
     if not (below.is_table and above.is_table) or _picks_another(below, above.value.get("use")):
+        return above
+    if depth > 1 and not {"use"} & (below.value.keys() | above.value.keys()):
         return above
     merged = dict(below.value)
     for key, node in above.value.items():
-        merged[key] = merge(merged[key], node) if key in merged else node
+        merged[key] = merge(merged[key], node, depth + 1) if key in merged else node
     return Node(merged, above.origin)
 
 
@@ -93,7 +96,7 @@ def assign(tree: Node, keys: list[str], leaf: Node, subject: str = "") -> Node:
     Raises TargetError where a list has no such entry or a scalar stands in the way.
     """
     if not keys:
-        return merge(tree, leaf)
+        return merge(tree, leaf, subject.count(".") + 1)
     key, rest = keys[0], keys[1:]
     here = f"{subject}.{key}" if subject else key
     if isinstance(tree.value, list):

@@ -86,6 +86,18 @@ def test_lists_are_replaced_whole() -> None:
     assert values()["losses"] == [{"use": "c"}]
 
 
+def test_a_table_that_is_a_value_is_replaced_whole() -> None:
+    """As a list is, or no entry could ever be taken away; by --set too, which reaches a single entry by its own key. A table that holds a
+    component is laid over the one below key by key."""
+    write("base.toml", '[rollout]\nuse = "tagged"\ntags = {search = "a", look = "b"}\ncorpus = {use = "jsonl", path = "x"}\n')
+    write("r.toml", 'extends = "base.toml"\n[rollout]\ncorpus = {limit = 3}\n[rollout.tags]\ncalc = "c"\n')
+    corpus = {"use": "jsonl", "path": "x", "limit": 3}
+    assert values()["rollout"] == {"use": "tagged", "tags": {"calc": "c"}, "corpus": corpus}
+    assert values('rollout.tags={sum = "d"}')["rollout"]["tags"] == {"sum": "d"}
+    assert values("rollout={tags = {}}")["rollout"] == {"use": "tagged", "tags": {}, "corpus": corpus}
+    assert values("rollout.tags.sum=d")["rollout"]["tags"] == {"calc": "c", "sum": "d"}
+
+
 def test_every_value_knows_the_file_and_line_that_set_it() -> None:
     """So that problems and frozen copies can say it."""
     write("bases/base.toml", "\n[learn]\nepochs = 1\nminibatches = 1\n")
