@@ -7,12 +7,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from attrs import define
+from attrs import define, field
 
 from jackfield import settings
 from jackfield.component import HELP, PART
-from jackfield.errors import PluginError, Problem, UserError, nearest
+from jackfield.errors import PluginError, Problem, UserError, closest, nearest
 from jackfield.recipe.fields import INVALID, annotation, convert, default_node, freeze, recipe_keys
+from jackfield.recipe.hints import Hints
 from jackfield.recipe.parts import LISTS, OWNED, PREAMBLE, SETTINGS, TABLES, Parts, Placed
 from jackfield.recipe.tree import Node, Origin
 
@@ -20,15 +21,12 @@ if TYPE_CHECKING:
     from jackfield.plugins import Plugins
     from jackfield.registry import Entry
 
-NOT_OFFERED = dict.fromkeys(
-    ("top_p", "top_k", "min_p"), "not offered: truncated sampling changes the distribution that log-probs refer to; use temperature"
-)
 
-
-def build(tree: Node, plugins: Plugins) -> Parts:
-    """Everything the tree asks for, as far as it is sound."""
+def build(tree: Node, plugins: Plugins, *, all_plugins: bool = True) -> Parts:
+    """Everything the tree asks for, as far as it is sound. ``all_plugins``: those that the recipe names are there, so that a name
+    nobody offers is a mistake of its own."""
     parts = Parts(tree.origin)
-    builder = _Builder(plugins, parts)
+    builder = _Builder(plugins, parts, Hints(tree, plugins), all_plugins)
     top = {key: node for key, node in tree.value.items() if key not in {*SETTINGS, *TABLES, *LISTS, *PREAMBLE}}
     parts.settings["run"] = builder.settings(
         settings.Run, Node(top, tree.origin), "", (*SETTINGS, *TABLES, *LISTS, *PREAMBLE, "extends")
@@ -41,8 +39,9 @@ def build(tree: Node, plugins: Plugins) -> Parts:
     for key, kind in LISTS.items():
         builder.list(key, kind, tree)
     if parts.asked.get("losses") == 0:
-        message = f"required: at least one [[losses]] with `use = …`{nearest('', (entry.name for entry in plugins.registries['losses'].entries))}"
-        parts.problems.append(Problem(parts.place("losses"), "losses", message))
+        choices = nearest("", (entry.name for entry in plugins.registries["losses"].entries))
+        builder.missing(parts.place("losses"), "losses", f"required: at least one [[losses]] with `use = …`{choices}")
+    builder.tell_once()
     return parts
 
 
@@ -50,11 +49,31 @@ def build(tree: Node, plugins: Plugins) -> Parts:
 class _Builder:
     plugins: Plugins
     parts: Parts
+    hints: Hints
+    all_plugins: bool
+    meant: set[str] = field(init=False, factory=set)
+    """Dotted places that unknown keys were meant for."""
+    lacking: set[Problem] = field(init=False, factory=set)
+    """Problems that say that something is not there, which an unknown key may have been meant for."""
+    following: set[Problem] = field(init=False, factory=set)
+    """Problems that another one has for certain led to."""
+
+    def tell_once(self) -> None:
+        """Leave out what only repeats another problem; ``[modle]`` is no second mistake of a recipe without [model]."""
+        for key in self.meant & {*TABLES, *LISTS}:
+            self.parts.asked[key] = self.parts.asked.get(key, 0) or 1  # so that nobody misses it
+        repeated = {problem for problem in self.lacking if self.meant & {problem.subject, problem.subject.partition(".")[0]}}
+        self.parts.problems = [problem for problem in self.parts.problems if problem not in repeated | self.following]
+
+    def missing(self, place: str, subject: str, message: str) -> None:
+        """A problem, unless an unknown key was meant for it."""
+        self.parts.problems.append(Problem(place, subject, message))
+        self.lacking.add(self.parts.problems[-1])
 
     def settings(self, cls: type, node: Node, subject: str, other_keys: Sequence[str] = ()) -> Any:
         """An object of ``cls`` with the keys of ``node``; INVALID if it could not be built."""
         if not node.is_table:
-            return self._wrong(node.origin, subject, f"expected a table [{subject}]")
+            return self._wrong(node.origin, subject, _one_table(subject, node) or f"expected a table [{subject}]")
         before = len(self.parts.problems)
         values, keys = self._values(cls, node.value, node.origin, subject, other_keys)
         if subject:
@@ -68,7 +87,7 @@ class _Builder:
         if key == "critic" and (node is None or node.value is False):  # false: not the one of the recipe that this one extends
             return
         if node is None:
-            self._wrong(tree.origin, key, f"required: a table [{key}] with `use = …`{self._choices(kind)}")
+            self.missing(tree.origin.place, key, f"required: a table [{key}] with `use = …`{self._choices(kind)}")
             return
         self.parts.asked[key] = 1
         placed = self.component(kind, node, key)
@@ -79,8 +98,9 @@ class _Builder:
     def list(self, key: str, kind: str, tree: Node) -> None:
         node = tree.value.get(key, Node([], Origin("default", tree.origin.folder)))
         if not isinstance(node.value, list):
-            how = f"--set '{key}=[\"…\"]'" if node.origin.is_set else f"[[{key}]]"
+            how = f"--set '{key}=[\"…\"]'" if node.origin.is_set else f"[[{key}]] with double brackets"
             self._wrong(node.origin, key, f"expected a list: write {how}, one for each")
+            self.parts.asked[key] = 1  # so that nobody misses it
             return
         self.parts.asked[key] = len(node.value)
         owned = tuple(name for name, lists in OWNED.items() if key in lists)
@@ -95,7 +115,8 @@ class _Builder:
         if isinstance(node.value, str):
             node = Node({"use": node}, node.origin)
         if not node.is_table:
-            self._wrong(node.origin, subject, "expected a name, or a table with `use = …`")
+            told = _one_table(subject, node) if subject in TABLES else None
+            self._wrong(node.origin, subject, told or "expected a name, or a table with `use = …`")
             return None
         given = dict(node.value)
         use = given.pop("use", None if default is None else Node(default, Origin("default", node.origin.folder)))
@@ -107,6 +128,8 @@ class _Builder:
             cls = entry.load()
         except PluginError as error:
             self._wrong(use.origin, f"{subject}.use", _told(error))
+            if not self.all_plugins and not self._is_near(kind, use.value):
+                self.following.add(self.parts.problems[-1])
             return None
         if not attrs.has(cls):
             self._wrong(use.origin, f"{subject}.use", f"{entry.target} is not an attrs class, so it cannot be a component")
@@ -126,7 +149,7 @@ class _Builder:
         weight = self._owned("weight", float, 1.0, core, subject, use.origin) if "weight" in owned else None
         gate = self._owned("gate", bool, False, core, subject, use.origin) if "gate" in owned else None
         supplied = self._chained_path(cls, core["from"], given, subject) if "from" in core else {}
-        values, keys = self._values(cls, given, origin, subject, (*owned, "use"), supplied)
+        values, keys = self._values(cls, given, origin, subject, (*owned, "use"), supplied, entry.kind)
         if len(self.parts.problems) > before:
             return None
         part = self._construct(cls, values | supplied, keys, use.origin, subject)
@@ -172,11 +195,14 @@ class _Builder:
         subject: str,
         other_keys: Sequence[str] = (),
         supplied: Mapping[str, Any] | None = None,
+        kind: str | None = None,
     ) -> tuple[dict[str, Any], dict[str, Node]]:
         """Typed values of ``cls``'s fields, and the same as a recipe would write them, defaults filled in."""
         fields = recipe_keys(cls)
         for key in given.keys() - fields.keys():
-            self._wrong(given[key].origin, _join(subject, key), _unknown(key, subject, [*fields, *other_keys]))
+            hint = self.hints.of(key, given[key], subject, [*fields, *other_keys], kind)
+            self._wrong(given[key].origin, _join(subject, key), hint.message)
+            self.meant |= set() if hint.meant is None else {hint.meant}
         values: dict[str, Any] = {}
         frozen_keys: dict[str, Node] = {}
         for key, attribute in fields.items():
@@ -184,7 +210,7 @@ class _Builder:
                 continue
             node = given.get(key) or default_node(attribute, Origin("default", origin.folder))
             if node is None and attribute.default is attrs.NOTHING:
-                self._wrong(origin, _join(subject, key), _required(attribute, key, origin, subject))
+                self.missing(origin.place, _join(subject, key), _required(attribute, key, origin, subject))
             if node is None:
                 values[key] = None
             elif PART in attribute.metadata:
@@ -240,6 +266,11 @@ class _Builder:
     def _choices(self, kind: str) -> str:
         return nearest("", [entry.name for entry in self.plugins.registries[kind].entries])
 
+    def _is_near(self, kind: str, name: str) -> bool:
+        """A component that there is has such a name, so that the name is probably what is wrong."""
+        entries = self.plugins.registries[kind].entries
+        return bool(self.plugins.registries[kind].offers(name)) or closest(name, [entry.name for entry in entries]) is not None
+
     def _wrong(self, origin: Origin, subject: str, message: str) -> Any:
         self.parts.problems.append(Problem(origin.place, subject, message))
         return INVALID
@@ -258,12 +289,7 @@ def _told(error: UserError) -> str:
     return "; ".join(problem.message for problem in error.problems)
 
 
-def _unknown(key: str, subject: str, choices: Sequence[str]) -> str:
-    if key in NOT_OFFERED and subject == "sampling":
-        return NOT_OFFERED[key]
-    owners = [f"in [{table}]" for table, cls in SETTINGS.items() if key in recipe_keys(cls) and table != subject]
-    if subject and key in recipe_keys(settings.Run):
-        owners = ["at the top, before the first table"]
-    if owners:
-        return f"unknown key; '{key}' belongs {owners[0]}"
-    return f"unknown key{nearest(key, choices)}"
+def _one_table(subject: str, node: Node) -> str | None:
+    """What to say of ``[[model]]``."""
+    doubled = isinstance(node.value, list) and any(item.is_table for item in node.value) and not node.origin.is_set
+    return f"expected one table: write [{subject}] with single brackets" if doubled else None

@@ -174,7 +174,7 @@ def _fixed_length(parts: Parts) -> Iterator[Problem]:
     if learn.aggregation != "fixed_length" and learn.fixed_length is not None:
         message = f'is only used by aggregation = "fixed_length", and aggregation is "{learn.aggregation}"; remove it'
         yield Problem(parts.place("fixed_length", "learn"), "learn.fixed_length", message)
-    if learn.fixed_length is not None and learn.fixed_length < 1:
+    elif learn.fixed_length is not None and learn.fixed_length < 1:
         yield Problem(parts.place("fixed_length", "learn"), "learn.fixed_length", f"must be at least 1, found {learn.fixed_length}")
 
 

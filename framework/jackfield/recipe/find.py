@@ -9,13 +9,15 @@ from jackfield.shipped import shipped
 
 
 def find_recipe(text: str, folder: Path = Path(), asked_at: str = "") -> Path:
-    """``text`` as a file, relative to ``folder``, else the shipped recipe of that name. ``asked_at`` is the place that says so.
+    """``text`` as a file, relative to ``folder``, with or without its ``.toml``, else the shipped recipe of that name. ``asked_at`` is the
+    place that says so.
 
     Raises RecipeError naming the nearest that there is.
     """
     path = folder / Path(text).expanduser()
-    if path.is_file():
-        return path
+    for file in (path, path.with_name(f"{path.name}.toml")) if path.name else ():
+        if file.is_file():
+            return file
     come_along = shipped()
     if text in come_along:
         return come_along[text]

@@ -11,6 +11,7 @@ from typing import Any
 
 from jackfield.errors import Problem, RecipeError
 from jackfield.recipe.find import find_recipe
+from jackfield.recipe.parts import LISTS
 from jackfield.recipe.positions import positions
 from jackfield.recipe.tree import Node, Origin, TargetError, assign, merge, plant
 
@@ -119,4 +120,8 @@ def _syntax_problem(shown: str, text: str, message: str) -> Problem:
     if found is None:  # "… (at end of document)"
         return Problem(f"{shown}:{text.count(chr(10)) + 1}", "", f"not valid TOML: {message}")
     line, column = found.groups()
-    return Problem(f"{shown}:{line}", "", f"not valid TOML: {message[: found.start()]} (column {column})")
+    told = f"not valid TOML: {message[: found.start()]} (column {column})"
+    header = re.match(r"\s*\[+\s*(\w+)\s*\]", text.splitlines()[int(line) - 1])
+    if header is not None and header[1] in LISTS:  # [losses] and another [losses], or [[losses]], after it
+        told += f"; {header[1]} is a list: write [[{header[1]}]] with double brackets, each time"
+    return Problem(f"{shown}:{line}", "", told)

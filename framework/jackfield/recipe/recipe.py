@@ -93,12 +93,12 @@ def _load(
     """``children``: the recipes that led here by a key ``from``; ``asked_at``: the place of that key."""
     tree, problems = read(path, overrides, asked_at)
     tree = in_small(tree, plugins) if smoke else tree
-    problems += _requirements(tree)
-    plugin_files = _plugin_files(tree, plugins, problems)
-    parts = build(tree, plugins)
+    absent = list(_requirements(tree))
+    plugin_files = _plugin_files(tree, plugins, absent)
+    parts = build(tree, plugins, all_plugins=not absent)
     if plugin_files:
         parts.tree["plugins"] = freeze(plugin_files, tree.value["plugins"].origin)
-    problems += [*parts.problems, *check(parts, plugins)]
+    problems += [*absent, *parts.problems, *check(parts, plugins)]
     chained = _chained(tree, path, plugins, children, problems, smoke)
     if problems:
         raise RecipeError(_in_order(problems, tree.origin.place))

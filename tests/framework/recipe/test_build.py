@@ -55,7 +55,6 @@ temperature = 1
     assert desk.problems(lambda: desk.load(text, "learn.minibatches=x")) == [
         '--set: learn.minibatches: expected int, found "x"',
         "r.toml:1: title: expected a string, found 3",
-        "r.toml:1: steps: required: training steps; each plays tasks_per_step groups and learns from them",
         "r.toml:2: stpes: unknown key; did you mean 'steps'?",
         "r.toml:5: model.use: 'hff' is unknown among models; did you mean 'hf'?",
         "r.toml:10: rollout.greetign: unknown key; did you mean 'greeting'?",
@@ -89,6 +88,7 @@ temperature = 1
         ("data={use=3}", "data.use: required: the name of a component; choose from: generated, rows, smoke"),
         ("data={limit=3}", "data.use: required: the name of a component; choose from: generated, rows, smoke"),
         ("losses=3", "losses: expected a list: write --set 'losses=[\"…\"]', one for each"),
+        ('data=["rows"]', "data: expected a name, or a table with `use = …`"),
         ("losses.0={use='clip', weight='much'}", 'losses.0.weight: expected float, found "much"'),
     ],
 )
@@ -225,11 +225,90 @@ def test_a_class_that_recipes_cannot_use_is_told_to_its_writer(desk: Any, loss: 
         ("[evaluate]\nevrey = 2", "r.toml:12: evaluate.evrey: unknown key; did you mean 'every'?"),
         ("[los]\na = 1", "r.toml:11: los: unknown key; did you mean 'losses'?"),
         ("[critics]\na = 1", "r.toml:11: critics: unknown key; did you mean 'critic'?"),
+        ("top_p = 0.9",
+         "r.toml:11: top_p: not offered: truncated sampling changes the distribution that log-probs refer to; use temperature"),
+        ("lr = 1", "r.toml:11: lr: unknown key; 'lr' belongs in [optimizer]"),
+        ("[learn]\nclip_low = 1", "r.toml:12: learn.clip_low: unknown key; 'clip_low' belongs in [[losses]] with `use = \"clip\"`"),
+        ("weight = 1", "r.toml:11: weight: unknown key; 'weight' belongs in [[rewards]] or in [[losses]]"),
+        ("lam = 1", "r.toml:11: lam: unknown key; 'lam' is a key of advantages.gae"),
+        ("[[rewards2]]", "r.toml:11: rewards2: unknown key; did you mean 'rewards'?"),
+        ("[gae]\nlam = 1", "r.toml:11: gae: unknown key; 'gae' is a component: write [advantage] with `use = \"gae\"`"),
+        ("[environment]\nuse = 'chat'", "r.toml:11: environment: unknown key; environments stand in [rollout]"),
+        ("[generation]\ntemperature = 1\ngreeting = 'hi'\nx = 1",
+         "r.toml:11: generation: unknown table; 'temperature' belongs in [sampling], 'greeting' belongs in [rollout]"),
+        ("[[tools]]\nuse = 'search'\nlr = 1", "r.toml:13: tools.0.lr: unknown key; 'lr' belongs in [optimizer]"),
+        ("[[tools]]\nuse = 'search'\n[tools.corpus]\nuse = 'passages'\n[sampling]\nshards = 1",
+         "r.toml:16: sampling.shards: unknown key; 'shards' belongs in [[tools]] corpus with `use = \"passages\"`"),
     ],
 )  # fmt: skip
 def test_no_key_is_accepted_and_unused(desk: Any, more: str, message: str) -> None:
     """C4, at every level; a key of another table is sent there."""
     assert desk.problems(lambda: desk.sound(more)) == [message]
+
+
+def test_a_key_of_another_component_of_its_kind_is_told_as_such(desk: Any) -> None:
+    """Beside the nearest of its own."""
+    rollout = '[rollout]\nuse = "searching"\n'
+    assert desk.problems(lambda: desk.sound(f"{rollout}greeting = 1", without=["rollout"])) == [
+        "r.toml:12: rollout.greeting: unknown key; 'greeting' is a key of environments.chat"
+    ]
+    assert desk.problems(lambda: desk.sound('[data]\nuse = "generated"\nlimits = 1\nfile = "x"', without=["data"])) == [
+        "r.toml:12: data.limits: unknown key; did you mean 'limit'?",
+        "r.toml:13: data.file: unknown key; 'file' is a key of data.rows and data.smoke",
+    ]
+
+
+# ------------------------------------------------------------------------------------------------ one mistake, one message
+
+
+@pytest.mark.parametrize(
+    ("key", "instead", "message"),
+    [
+        ("steps", "stpes = 10", "r.toml:10: stpes: unknown key; did you mean 'steps'?"),
+        ("model", '[modle]\nuse = "hf"\npath = "x"', "r.toml:10: modle: unknown key; did you mean 'model'?"),
+        ("model", '[model]\nuse = "hf"\npth = "x"', "r.toml:12: model.pth: unknown key; did you mean 'path'?"),
+        ("model", '[[model]]\nuse = "hf"', "r.toml:10: model: expected one table: write [model] with single brackets"),
+        ("rollout", '[environment]\nuse = "chat"', "r.toml:10: environment: unknown key; environments stand in [rollout]"),
+        ("rewards", '[rewards]\nuse = "exact"', "r.toml:10: rewards: expected a list: write [[rewards]] with double brackets, one for each"),
+        ("rewards", '[[reward]]\nuse = "exact"', "r.toml:10: reward: unknown key; did you mean 'rewards'?"),
+        ("losses", '[losses]\nuse = "clip"', "r.toml:10: losses: expected a list: write [[losses]] with double brackets, one for each"),
+        ("losses", '[[loss]]\nuse = "clip"', "r.toml:10: loss: unknown key; did you mean 'losses'?"),
+        ("advantage", '[group_norm]',
+         "r.toml:10: group_norm: unknown key; 'group_norm' is a component: write [advantage] with `use = \"group_norm\"`"),
+        ("advantage", 'advantage = "gae"\n[critc]\nuse = "head"', "r.toml:11: critc: unknown key; did you mean 'critic'?"),
+        ("rollout", 'rollout = "searching"\n[[tool]]\nuse = "search"', "r.toml:11: tool: unknown key; did you mean 'tools'?"),
+        ("", "[[learn]]\nepochs = 2", "r.toml:11: learn: expected one table: write [learn] with single brackets"),
+        ("", "[learn]\nfixed_length = 0",
+         'r.toml:12: learn.fixed_length: is only used by aggregation = "fixed_length", and aggregation is "token_mean"; remove it'),
+    ],
+)  # fmt: skip
+def test_what_only_repeats_a_mistake_is_not_told(desk: Any, key: str, instead: str, message: str) -> None:
+    """A table, list or key written under a wrong name or in the wrong brackets is not missing too."""
+    assert desk.problems(lambda: desk.sound(instead, without=[key])) == [message]
+
+
+def test_a_key_written_in_the_wrong_place_is_not_missing_in_the_right_one(desk: Any) -> None:
+    """Nor is a required key of a table that stands by default under a misspelt name."""
+    desk.plugins = load_plugins(environ={})
+    recipe = (
+        'title = "t"\nsteps = 1\ntasks_per_step = 1\nmodel = "tiny_random"\ndata = "sums"\nrewards = ["last_number"]\n'
+        'rollout = {use = "single_turn", max_new_tokens = 8}\nadvantage = "running_baseline"\nlosses = ["reinforce"]\n'
+    )
+    assert desk.problems(lambda: desk.load(f"{recipe}lr = 1e-5")) == ["r.toml:10: lr: unknown key; 'lr' belongs in [optimizer]"]
+    assert desk.problems(lambda: desk.load(f"{recipe}[optimiser]\nlr = 1e-5")) == [
+        "r.toml:10: optimiser: unknown key; did you mean 'optimizer'?"
+    ]
+
+
+@pytest.mark.parametrize("named", ['plugins = ["nowhere.py"]', 'requires = ["jackfield-nowhere"]'])
+def test_names_of_a_plugin_that_is_not_there_are_not_unknown_too(desk: Any, named: str) -> None:
+    """Those that are like no other; what is like another name was probably misspelt."""
+    [problem] = desk.problems(lambda: desk.sound(f"{named}\n[data]\nuse = 'acme'", without=["data"]))
+    assert "nowhere" in problem
+    problems = desk.problems(
+        lambda: desk.sound(f"{named}\n[[tools]]\nuse = 'search'\ncorpus = 'acme'\n[data]\nuse = 'rowz'", without=["data"])
+    )
+    assert ["nowhere" in problem or "did you mean 'rows'" in problem for problem in problems] == [True, True]
 
 
 def test_an_inherited_critic_may_be_taken_away(desk: Any) -> None:

@@ -19,13 +19,25 @@ def test_a_recipe_that_comes_along_is_found_by_its_bare_name(tmp_path: Path, mon
     assert find_recipe("search_r1_small") == Path("search_r1_small")
 
 
+def test_ones_own_recipe_comes_before_one_that_comes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also without its ``.toml``; beside the recipe that names it, if one does."""
+    monkeypatch.chdir(tmp_path)
+    Path("recipes").mkdir()
+    for mine in (Path("mine.toml"), Path("grpo_sums.toml"), Path("recipes/grpo_sums.toml")):
+        mine.touch()
+    assert find_recipe("mine") == Path("mine.toml")
+    assert find_recipe("grpo_sums") == Path("grpo_sums.toml")
+    assert find_recipe("recipes/grpo_sums") == find_recipe("grpo_sums", Path("recipes")) == Path("recipes/grpo_sums.toml")
+    assert find_recipe("rule_ppo").parent != Path()
+
+
 @pytest.mark.parametrize(
     ("wrong", "meant"),
     [
         ("search_r1_smal", "search_r1_small"),
         ("search_r1_small.toml", "search_r1_small"),
         ("recipes/search_r1_smal.toml", "search_r1_small"),
-        ("mine", "mine.toml"),
+        ("mien", "mine.toml"),
         ("recipes/yuors.toml", "recipes/yours.toml"),
     ],
 )

@@ -163,6 +163,15 @@ def test_a_syntax_error_names_file_and_line() -> None:
     assert wrong(path="recipes/r.toml") == ["recipes/r.toml:2: not valid TOML: Invalid value (column 9)"]
 
 
+@pytest.mark.parametrize("text", ["[losses]\n[losses]\n", "[losses]\n[[losses]]\n", "[[losses]]\n[losses]\n"])
+def test_a_list_in_single_brackets_is_told_so(text: str) -> None:
+    """To TOML it is a table defined twice."""
+    write("r.toml", text)
+    [told] = wrong()
+    assert told.startswith("r.toml:2: not valid TOML: Cannot ")
+    assert told.endswith("); losses is a list: write [[losses]] with double brackets, each time")
+
+
 def test_a_file_that_ends_too_early_names_its_last_line() -> None:
     """tomllib gives no line then."""
     write("r.toml", "a = 1\nb = [1,\n2")
