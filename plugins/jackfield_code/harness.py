@@ -23,6 +23,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+globals()["__builtins__"] = dict(vars(builtins))  # of the functions here: the program changes those of everyone else
 SHOWN = 200
 EQUALS = "__equals__"
 
@@ -117,15 +118,22 @@ class _Nothing:
     """Equals nothing but itself."""
 
 
-def _equals(left: Any, right: Any, function: type = types.FunctionType) -> Any:
+def _equals(left: Any, right: Any) -> Any:
     """``left == right``. Raises AssertionError with the values where they differ, and for a value that equals everything."""
     result = left == right
-    for side in (left, right):
-        if isinstance(type(side).__eq__, function) and side == _Nothing():
-            raise AssertionError(f"an object of class {type(side).__name__} that equals everything")
     if not result:
         raise AssertionError(f"found {_shown(left)}, expected {_shown(right)}")
+    for side in (left, right):
+        if not isinstance(type(side).__eq__, types.WrapperDescriptorType) and _equals_nothing(side):
+            raise AssertionError(f"an object of class {type(side).__name__} that equals everything")
     return result
+
+
+def _equals_nothing(value: object) -> bool:
+    try:
+        return bool(value == _Nothing())
+    except Exception:  # an honest ``self.x == other.x`` fails on what has no x
+        return False
 
 
 def _shown(value: object) -> str:
@@ -141,13 +149,20 @@ def _failure(call: Callable[[], object], what: str) -> str:
         call()
     except BaseException as error:  # SystemExit and KeyboardInterrupt are the program's doing as well
         try:
-            text = " ".join(str(error).split())[:SHOWN]
-        except Exception:
-            text = ""
-        if isinstance(error, AssertionError):
-            return f"{what}: {text or 'is not so'}"
-        return f"{what}: {type(error).__name__}{': ' if text else ''}{text}"
+            return f"{what}: {_told(error)[:SHOWN]}"
+        except BaseException:  # so is whatever its exception does when asked for its class or text
+            return f"{what}: an exception that cannot be shown"
     return ""
+
+
+def _told(error: BaseException) -> str:
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = ""
+    if isinstance(error, AssertionError):
+        return text or "is not so"
+    return f"{type(error).__name__}{': ' if text else ''}{text}"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 
 from jackfield.types import Rollout
 
-FENCE = re.compile(r"[ \t]*```[ \t]*(\w*)[^`]*")
+FENCE = re.compile(r"[ \t]*+```[ \t]*+(\w*+)[^`]*+")  # possessive: a long line that is no fence is given up at once
 PYTHON = ("", "python", "py", "python3")
 ANSWER = re.compile(r"</?answer>")
 

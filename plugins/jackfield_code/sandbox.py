@@ -53,7 +53,7 @@ class Ran:
         if last[0]:
             return last[0][:200]
         if self.exit_code < 0:
-            return f"was killed by {signal.Signals(-self.exit_code).name}"
+            return f"was killed by {_signal_name(-self.exit_code)}"
         return f"exit code {self.exit_code}"
 
 
@@ -142,6 +142,14 @@ def _drained(reader: int) -> str:
     except BlockingIOError:
         pass
     return held.decode("utf-8", "replace")
+
+
+def _signal_name(number: int) -> str:
+    """Real-time signals between the first and the last have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _file() -> IO[bytes]:

@@ -48,9 +48,10 @@ def test_only_what_the_policy_wrote() -> None:
     assert written_program(played) == "x = 2\n"
 
 
-@pytest.mark.parametrize("piece", ["```\n", "```python\n", "`", "<answer>", "a\n", "``` x"])
+@pytest.mark.parametrize("piece", ["```\n", "```python\n", "`", "<answer>", "a\n", "a", " ", "``` x"])
 def test_is_quick(piece: str) -> None:
     """S10: 100,000 degenerate characters are read at once."""
     start = time.process_time()
     written_program(rollout(("policy", piece * (100_000 // len(piece)))))
+    written_program(rollout(("policy", "```" + piece * (100_000 // len(piece)) + "`")))
     assert time.process_time() - start < 5

@@ -25,6 +25,16 @@ for fd in range(64):
 os._exit(0)
 """
 
+PATCHES_IN_A_TEST = """
+import builtins
+class Yes:
+    def __eq__(self, other):
+        builtins.isinstance = lambda *a: True
+        builtins.bool = lambda *a: False
+        return True
+def add(a, b): return Yes()
+"""
+
 
 def judged(program: str, source: str = TESTS) -> Ran:
     return run_tests(program, source, LIMITS)
@@ -57,6 +67,8 @@ def test_kinds_of_tests() -> None:
         "print('ready'); print('2 of 2 tests passed')",
         WRITES_EVERYWHERE,
         "class Yes:\n    def __eq__(self, other): return True\ndef add(a, b): return Yes()",
+        "class Yes:\n    __eq__ = classmethod(lambda cls, other: True)\ndef add(a, b): return Yes()",
+        PATCHES_IN_A_TEST,
         "class Yes(int):\n    def __eq__(self, other): return True\n    __hash__ = None\ndef add(a, b): return Yes(7)",
         "import __main__\n__main__._equals = __main__._failure = lambda *a: ''\ndef add(a, b): return 7",
         "def __equals__(a, b): return True\ndef add(a, b): return 7",
@@ -69,6 +81,45 @@ def test_kinds_of_tests() -> None:
 def test_no_trick_passes(program: str) -> None:
     """S4: leaving early, printing or writing success anywhere, values that equal everything, and patched functions pass no test."""
     assert not any(judged(program).passed or ())
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("def __eq__(self, other): raise ValueError('odd')", "ValueError: odd"),
+        ("def __eq__(self, other): raise SystemExit", "SystemExit"),
+        ("def __eq__(self, other): return self\n    def __bool__(self): raise ValueError('odd')", "ValueError: odd"),
+        ("def __repr__(self): raise ValueError", "found an object of class Odd, expected 5"),
+        ("def __repr__(self): raise SystemExit", "SystemExit"),
+    ],
+)
+def test_what_a_value_raises_is_a_failed_test(body: str, told: str) -> None:
+    """Where it is compared, asked for its truth or shown: this test fails, the others count."""
+    ran = judged(f"class Odd:\n    {body}\ndef add(a, b): return Odd() if a else 0")
+    assert (ran.exit_code, ran.passed, ran.failure) == (0, (False, True), f"add(2, 3) == 5: {told}")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "class Odd(Exception):\n    def __str__(self): raise SystemExit(0)",
+        "class Odd(Exception):\n    @property\n    def __class__(self): raise ValueError",
+        "class Meta(type):\n    @property\n    def __name__(self): raise ValueError\nclass Odd(Exception, metaclass=Meta): ...",
+    ],
+)
+def test_an_exception_that_cannot_be_shown_is_a_failed_test(odd: str) -> None:
+    """It does not end the others; one with a name longer than a pipe holds is cut."""
+    ran = judged(f"{odd}\ndef add(a, b):\n    if a: raise Odd\n    return 0")
+    assert (ran.passed, ran.failure) == ((False, True), "add(2, 3) == 5: an exception that cannot be shown")
+    ran = judged("def add(a, b):\n    if a: raise type('E' * 200_000, (Exception,), {})\n    return 0")
+    assert (ran.passed, ran.failure) == ((False, True), f"add(2, 3) == 5: {'E' * 200}")
+
+
+def test_equality_that_only_knows_its_own_kind_passes() -> None:
+    """Values are also compared with one of another class; that this fails is no fault of theirs."""
+    program = "class P:\n    def __init__(self, x): self.x = x\n    def __eq__(self, other): return self.x == other.x\n"
+    ran = judged(program, "assert P(1) == P(1)\nassert P(1) == P(2)")
+    assert ran.passed == (True, False)
 
 
 def test_builtin_functions_are_restored() -> None:
@@ -84,6 +135,8 @@ def test_script() -> None:
     assert (ran.exit_code, ran.stdout) == (0, "5\n")
     assert run_script("1 / 0", "", LIMITS).fault == "ZeroDivisionError: division by zero"
     assert run_script("import sys; sys.exit(3)", "", LIMITS).fault == "exit code 3"
+    assert run_script("import os; os.kill(os.getpid(), 9)", "", LIMITS).fault == "was killed by SIGKILL"
+    assert run_script("import os; os.kill(os.getpid(), 40)", "", LIMITS).fault == "was killed by signal 40"
     assert run_script("if __name__ == '__main__': print('東京')", "", LIMITS).stdout == "東京\n"
 
 
