@@ -193,7 +193,7 @@ def test_every_builtin_component_explains_itself(entry: Entry) -> None:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}.{entry.qualified}")
 def test_every_builtin_component_is_explained(entry: Entry) -> None:
     """``explain`` gives TOML that holds the name."""
-    from jackfield.cli.explain import example
+    from jackfield.cli.component_keys import example
 
     text = tomllib.loads("\n".join(example(entry, entry.load())))
     assert f"'use': '{entry.name}'" in str(text)

@@ -6,32 +6,31 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
-import re
-import typing
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 import attrs
 
 from jackfield import settings
 from jackfield.cli.columns import columns
-from jackfield.component import HELP, PART
-from jackfield.errors import PluginError, UserError, closest
+from jackfield.cli.component_keys import assignments, example, key_rows
+from jackfield.errors import PluginError, UserError, closest, nearest
 from jackfield.plugins import Plugins
-from jackfield.recipe.fields import annotation, recipe_keys
+from jackfield.recipe.fields import recipe_keys
+from jackfield.recipe.hints import entry_keys
 from jackfield.recipe.parts import LISTS, OWNED, SETTINGS, TABLES
 from jackfield.registry import Entry
 
 CONTRACT = ("needs", "unit", "smallest_group", "uses_reward", "holds")
 """What a component may declare of itself to the core (see jackfield.stages)."""
-WIDEST = 44
-"""Characters of a default in the table of keys; the example below it has all of it."""
-LINE = 100
-"""Characters of a text in the example before it goes on in the next line."""
 CORE = {"": settings.Run} | SETTINGS
 """Table → its keys, of those that the core owns."""
+TOP = [
+    ("extends", "str", "path or name of the recipe that this one changes"),
+    ("requires", "array of strings", 'distributions that must be installed, e.g. "jackfield-acme>=1.2"'),
+    ("plugins", "array of paths", "plugin files that components of this recipe come from"),
+]
+"""Keys at the top of a recipe that are read before the others."""
 CORE_KEYS = {
     "weight": ("weight", "float = 1.0", "factor of its part in the sum; every component of this list has it"),
     "gate": (
@@ -40,6 +39,12 @@ CORE_KEYS = {
         "where it scores 0 or less, the other rewards do not count; every component of this list has it",
     ),
 }
+"""Keys of a list's components that the core owns (see OWNED)."""
+EVERY = {
+    "use": ("every component", "str, required", "its name, with its plugin where two offer it: gae, credit:gae"),
+    "from": ("components with a key path", "str", "path or name of the recipe whose final checkpoint takes the place of path"),
+}
+"""Keys that stand in components of any kind."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",
         metavar="NAME",
-        help="a component (gae, losses.ppo_clip, losses.ppo:ppo_clip), a table or list of a recipe (learn, rewards), a key of the core "
-        "(steps, learn.epochs), or a plugin",
+        help="a component (gae, advantage.gae, losses.ppo:ppo_clip), a table or list of a recipe (learn, rewards), a key (steps, "
+        "learn.epochs, rollout.max_turns, gae.lam, weight), or a plugin",
     )
 
 
@@ -60,18 +65,18 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:
 
 def _explained(wanted: str, plugins: Plugins) -> Iterator[str]:
     """What the name stands for; a component comes before whatever else has its name."""
-    kind, _, name = wanted.partition(".")
-    found = (kind in plugins.registries and name) or any(registry.offers(wanted) for registry in plugins.registries.values())
+    first, *rest = wanted.split(".")
+    wanted = ".".join([first, *(part for part in rest if not part.isdigit())])  # messages say losses.0.weight
     table = next((table for table, cls in CORE.items() if wanted in (table, *_keys_of(table, cls))), None)
     plugin = next((loaded for loaded in plugins.loaded if loaded.name == wanted), None)
-    if found:
+    if _is_component(wanted, plugins):
         entry = find(wanted, plugins)
         cls = entry.load()
         if not attrs.has(cls):
             raise PluginError(f"{entry.kind}.{entry.qualified}: {entry.target} is not an attrs class, so it is no component")
         yield from _sections(entry, cls)
         if table is not None:
-            key = columns([row for row in _rows(CORE[table]) if row[0] == wanted], indent=2)
+            key = columns([row for row in key_rows(CORE[table]) if row[0] == wanted], indent=2)
             yield f"also a key {f'of [{table}]' if table else 'at the top of a recipe'}\n" + "\n".join(key)
     elif table is not None:
         yield from _table_sections(table)
@@ -83,15 +88,17 @@ def _explained(wanted: str, plugins: Plugins) -> Iterator[str]:
         yield f"plugin {plugin.name} ({_brought_by(plugin.distribution, plugin.version)}) offers\n" + "\n".join(
             columns(rows, indent=2)
         )
+    elif found := _key(wanted, plugins):
+        yield f"{wanted.rpartition('.')[2]}, a key of\n" + "\n".join(columns(found, indent=2))
     else:
-        raise UserError(_unknown(wanted, plugins))
+        _refuse(wanted, plugins)
 
 
 def find(wanted: str, plugins: Plugins) -> Entry:
-    """The component of that name, whatever its kind. Raises UserError if there is none, or more than one."""
-    kind, _, name = wanted.partition(".")
-    if name and kind in plugins.registries:
-        return plugins.registries[kind].find(name)
+    """The component of that name, alone or after its kind or place. Raises UserError if there is none, or more than one."""
+    place, _, name = wanted.partition(".")
+    if name:
+        return plugins.registries[_places(plugins)[place]].find(name)
     kinds = [kind for kind, registry in plugins.registries.items() if registry.offers(wanted)]
     if len(kinds) > 1:
         raise UserError(
@@ -100,8 +107,38 @@ def find(wanted: str, plugins: Plugins) -> Entry:
     return plugins.registries[kinds[0]].find(wanted)
 
 
+def _is_component(wanted: str, plugins: Plugins) -> bool:
+    place, _, name = wanted.partition(".")
+    kind = _places(plugins).get(place)
+    if name:
+        return kind is not None and bool(plugins.registries[kind].offers(name))
+    return any(registry.offers(wanted) for registry in plugins.registries.values())
+
+
+def _key(wanted: str, plugins: Plugins) -> list[tuple[str, str, str]]:
+    """Who has this key: ``max_turns`` of anything, ``rollout.max_turns`` of a place's components, ``tagged_tools.max_turns`` of one."""
+    owner, _, key = wanted.rpartition(".")
+    rows = [(f"{entry.kind}.{entry.name}", *row[1:]) for entry in _owners(owner, plugins) for row in _keys(entry) if row[0] == key]
+    kinds = {entry.kind for entry in _owners(owner, plugins)}
+    rows += [(f"every one of {kind}", *CORE_KEYS[key][1:]) for kind in OWNED.get(key, ()) if kind in kinds]
+    return rows + ([EVERY[key]] if key in EVERY and kinds else [])
+
+
+def _owners(owner: str, plugins: Plugins) -> list[Entry]:
+    """The components of a place or kind, or of that name; all of them for ``""``."""
+    kind = _places(plugins).get(owner)
+    registries = plugins.registries.values() if kind is None else [plugins.registries[kind]]
+    if owner and kind is None:
+        return [entry for registry in registries for entry in registry.offers(owner)]
+    return [entry for registry in registries for entry in registry.entries]
+
+
+def _keys(entry: Entry) -> list[tuple[str, str, str]]:
+    return [] if entry_keys(entry) is None else key_rows(entry.load())
+
+
 def _keys_of(table: str, cls: type[Any]) -> Iterator[str]:
-    for key in recipe_keys(cls):
+    for key in (*recipe_keys(cls), *(() if table else (row[0] for row in TOP))):
         yield from (key, f"{table}.{key}" if table else key)
 
 
@@ -110,20 +147,28 @@ def _places(plugins: Plugins) -> dict[str, str]:
     return {kind: kind for kind in plugins.registries} | LISTS | TABLES
 
 
-def _unknown(wanted: str, plugins: Plugins) -> str:
+def _refuse(wanted: str, plugins: Plugins) -> NoReturn:
+    """With the nearest of what there is."""
+    owner, _, name = wanted.rpartition(".")
+    kind = _places(plugins).get(owner)
+    keys = [row[0] for entry in _owners(owner, plugins) for row in _keys(entry)]
+    if kind is not None and closest(name, keys) is None:
+        plugins.registries[kind].find(name)
+    if owner and keys:
+        raise UserError(f"'{name}' is unknown among the keys of {owner}{nearest(name, keys)}")
     names = [entry.name for registry in plugins.registries.values() for entry in registry.entries]
-    names += [*filter(None, CORE), *_places(plugins), *(key for cls in CORE.values() for key in recipe_keys(cls))]
-    close = closest(wanted, [*names, *(loaded.name for loaded in plugins.loaded)])
+    names += [*filter(None, CORE), *_places(plugins), *(key for table, cls in CORE.items() for key in _keys_of(table, cls))]
+    close = closest(wanted, [*names, *keys, *(loaded.name for loaded in plugins.loaded)])
     hint = "jackfield components lists them" if close is None else f"did you mean '{close}'?"
     absent = f"; plugins that are not loaded may offer it: {', '.join(sorted(plugins.absent))}" if plugins.absent else ""
-    return f"'{wanted}' is unknown among all components; {hint}{absent}"
+    raise UserError(f"'{wanted}' is unknown among all components and keys; {hint}{absent}")
 
 
 def _table_sections(table: str) -> Iterator[str]:
     cls = CORE[table]
     yield inspect.cleandoc(cls.__doc__ or "")
-    yield "keys\n" + "\n".join(columns(_rows(cls), indent=2))
-    lines = ([f"[{table}]"] if table else []) + _assignments(cls)
+    yield "keys\n" + "\n".join(columns([*key_rows(cls), *(() if table else TOP)], indent=2))
+    lines = ([f"[{table}]"] if table else []) + assignments(cls)
     yield "in a recipe\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -146,7 +191,7 @@ def _sections(entry: Entry, cls: type[Any]) -> Iterator[str]:
     yield f"{entry.kind}.{entry.qualified}: {entry.summary}"
     yield inspect.cleandoc(cls.__doc__ or "no docstring")
     yield "\n".join(columns(list(_facts(entry, cls))))
-    rows = _rows(cls) + [row for key, row in CORE_KEYS.items() if entry.kind in OWNED[key]]
+    rows = key_rows(cls) + [row for key, row in CORE_KEYS.items() if entry.kind in OWNED[key]]
     yield "keys\n" + "\n".join(columns(rows, indent=2)) if rows else "no keys"
     yield "in a recipe\n" + "\n".join(f"  {line}" for line in example(entry, cls))
 
@@ -181,97 +226,3 @@ def _declared(cls: type[Any], name: str, declared: Any) -> str:
 
 def _words(value: Any) -> str:
     return ", ".join(sorted(map(str, value))) or "nothing" if isinstance(value, set | frozenset | tuple) else str(value)
-
-
-def _rows(cls: type[Any]) -> list[tuple[str, str, str]]:
-    return [(key, _type(cls, field), _help(field)) for key, field in recipe_keys(cls).items()]
-
-
-def _type(cls: type[Any], field: attrs.Attribute[Any]) -> str:
-    name = f"one of {field.metadata[PART]}" if PART in field.metadata else _written(cls, field)
-    if field.default is attrs.NOTHING:
-        return f"{name}, required"
-    default = "(none)" if _default(field) is None else toml(_default(field))
-    return f"{name} = {default if len(default) <= WIDEST else f'{default[: WIDEST - 1]}…'}"
-
-
-def _written(cls: type[Any], field: attrs.Attribute[Any]) -> str:
-    """The type as its class writes it, but choices in full, for they may hide behind a name."""
-    expected = annotation(cls, field.name)
-    if typing.get_origin(expected) is typing.Literal:
-        return " or ".join(map(toml, typing.get_args(expected)))
-    return field.type if isinstance(field.type, str) else inspect.formatannotation(field.type)
-
-
-def _help(field: attrs.Attribute[Any]) -> str:
-    return " ".join(str(field.metadata.get(HELP, "")).split())
-
-
-def _default(field: attrs.Attribute[Any]) -> Any:
-    default: Any = field.default
-    return default.factory() if isinstance(default, attrs.Factory) else default  # type: ignore[arg-type]
-
-
-def example(entry: Entry, cls: type[Any]) -> list[str]:
-    """TOML that names the component, every key at its default, with placeholders where the user must decide."""
-    place = next((f"[{table}]" for table, kind in TABLES.items() if kind == entry.kind), None)
-    place = place or next((f"[[{name}]]" for name, kind in LISTS.items() if kind == entry.kind), None)
-    if place is None:
-        required = {key: _placeholder(cls, field) for key, field in recipe_keys(cls).items() if field.default is attrs.NOTHING}
-        return [f"# the value of a key that holds one of {entry.kind}", f"key = {toml({'use': entry.name} | required)}"]
-    return [place, f"use = {toml(entry.name)}", *_assignments(cls)]
-
-
-def _assignments(cls: type[Any]) -> list[str]:
-    lines = []
-    for key, field in recipe_keys(cls).items():
-        if field.default is attrs.NOTHING:
-            lines.append(f"{key} = {toml(_placeholder(cls, field))}  # required")
-        elif _default(field) is None:
-            lines.append(f"# {key} = (none)")
-        else:
-            lines += _wrapped(key, _default(field))
-    return lines
-
-
-def _wrapped(key: str, value: Any) -> list[str]:
-    """A long text over several lines, which TOML joins again."""
-    written = toml(value)
-    if not isinstance(value, str) or len(written) <= LINE:
-        return [f"{key} = {written}"]
-    lines = [f'{key} = """']
-    # Each word with the space after it: a backslash at a line's end swallows what follows it, not what stands before it.
-    for word in re.findall(r"^\s+|\S+\s*", written[1:-1]):
-        if len(lines[-1]) + len(word) > LINE:
-            lines[-1] += "\\"
-            lines.append("")
-        lines[-1] += word
-    return [*lines[:-1], f'{lines[-1]}"""']
-
-
-def _placeholder(cls: type[Any], field: attrs.Attribute[Any]) -> Any:
-    """A value of the field's type (the string for a part)."""
-    if field.metadata.get(PART):
-        return "…"
-    expected = annotation(cls, field.name)
-    shape, arguments = typing.get_origin(expected), typing.get_args(expected)
-    if shape is typing.Literal:
-        return arguments[0]
-    if shape is tuple:
-        return ()
-    if shape in (dict, Mapping):
-        return {}
-    return {bool: False, int: 0, float: 0.0}.get(expected, "…")
-
-
-def toml(value: Any) -> str:
-    """A value as TOML writes it, on one line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str | Path):
-        return json.dumps(str(value), ensure_ascii=False)
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key} = {toml(item)}' for key, item in value.items())}}}"
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(toml, value))}]"
-    return repr(value)

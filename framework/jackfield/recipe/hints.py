@@ -110,7 +110,7 @@ class Hints:
     def _offered(self, key: str, kind: str | None) -> str:
         """Which components have such a key: of this kind, or of any that has a place of its own."""
         kinds = [kind] if kind is not None else [*(TABLES | LISTS).values()]
-        found = [entry for one in kinds for entry in self.plugins.registries[one].entries if key in (_keys(entry) or ())]
+        found = [entry for one in kinds for entry in self.plugins.registries[one].entries if key in (entry_keys(entry) or ())]
         names = [f"{entry.kind}.{entry.name}" for entry in found]
         return f"{' and '.join(names[:MOST_NAMES])}{' and others' if len(names) > MOST_NAMES else ''}"
 
@@ -118,7 +118,7 @@ class Hints:
         """The component at ``subject`` and those that it holds, as far as they can be told."""
         use = node.value.get("use") if node.is_table else node
         found = self.plugins.registries[kind].offers(use.value) if use is not None and isinstance(use.value, str) else ()
-        keys = _keys(found[0]) if len(found) == 1 else None
+        keys = entry_keys(found[0]) if len(found) == 1 else None
         if keys is None:
             return
         which = f' with `use = "{found[0].name}"`' if subject.partition(".")[0] in LISTS else ""
@@ -139,8 +139,8 @@ def _header(place: str) -> str:
     return f"[{place}]" if place in TABLES else f"[[{place}]]"
 
 
-def _keys(entry: Entry) -> dict[str, attrs.Attribute[object]] | None:
-    """Its recipe keys, or None if it cannot be loaded: that is told elsewhere."""
+def entry_keys(entry: Entry) -> dict[str, attrs.Attribute[object]] | None:
+    """Its recipe keys, or None if it cannot be loaded or is no component: that is told elsewhere."""
     try:
         cls = entry.load()
     except PluginError:

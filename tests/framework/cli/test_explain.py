@@ -150,6 +150,56 @@ def test_a_table_of_the_core_is_explained(capsys: Captured) -> None:
     assert "\n  group_size      int = 1 " in explain("tasks_per_step", capsys)
 
 
+def test_a_component_is_found_by_its_place_too(capsys: Captured) -> None:
+    """As a recipe writes it, and by its kind."""
+    assert explain("advantage.gae", capsys) == explain("advantages.gae", capsys) == explain("gae", capsys)
+    assert explain("advantage.credit:gae", capsys) == explain("gae", capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("rollout.max_turns", "environments.tagged_tools int = 4 turns that may call a tool"),
+        ("environments.max_turns", "environments.tagged_tools int = 4 turns that may call a tool"),
+        ("tagged_tools.max_turns", "environments.tagged_tools int = 4 turns that may call a tool"),
+        ("max_turns", "environments.tagged_tools int = 4 turns that may call a tool"),
+        ("optimizer.lr", "optimizers.adamw float, required peak learning rate"),
+        ("losses.0.clip_low", "losses.ppo_clip float = 0.2 the ratio is clipped"),
+        ("corpora.path", "corpora.jsonl Path, required "),
+        ("losses.weight", "every one of losses float = 1.0 factor"),
+        ("gate", "every one of rewards bool = false where it"),
+        ("model.from", "components with a key path str path or name of the recipe"),
+        ("use", "every component str, required its name"),
+    ],
+)
+def test_a_key_is_explained_with_who_has_it(capsys: Captured, name: str, row: str) -> None:
+    """By itself, or after a place, a kind or a component."""
+    first, *rows = explain(name, capsys).splitlines()
+    assert first == f"{name.rpartition('.')[2]}, a key of"
+    assert any(" ".join(line.split()).startswith(row) for line in rows)
+
+
+def test_a_key_is_told_only_of_the_owner_asked_for(capsys: Captured) -> None:
+    """A weight of losses is none of rewards, and of tools there is none."""
+    assert "rewards" not in explain("losses.weight", capsys)
+    assert "tools" not in explain("losses.clip_low", capsys)
+    assert main(["explain", "tools.weight"]) == 2
+
+
+def test_keys_that_are_read_first_are_told_with_those_at_the_top(capsys: Captured) -> None:
+    """They have no settings class."""
+    text = explain("extends", capsys)
+    assert text == explain("requires", capsys) == explain("plugins", capsys) == explain("title", capsys)
+    assert any(line.startswith("  extends ") for line in text.splitlines())
+
+
+def test_an_example_says_what_its_defaults_lack(capsys: Captured) -> None:
+    """Where no key by itself is required, but one of two is."""
+    assert "\n  # needs either a 'corpus' to search here or the 'url' of a server, found neither\n" in explain(
+        "tools.search", capsys
+    )
+
+
 def test_a_component_with_the_name_of_a_key_comes_first(install: Install, capsys: Captured) -> None:
     """And the key is told too."""
     install("acme", PLUGIN.replace('"plain", "acme_plugin:Plain"', '"epochs", "acme_plugin:Library"'))
@@ -180,9 +230,13 @@ def test_places_of_a_recipe_and_plugins_are_explained(capsys: Captured, name: st
     ("name", "message"),
     [
         ("polite", "'polite' is the name of more than one component; write tools.polite or losses.polite"),
-        ("asekr", "'asekr' is unknown among all components; did you mean 'asker'?"),
-        ("lern", "'lern' is unknown among all components; did you mean 'learn'?"),
-        ("xyzzy", "'xyzzy' is unknown among all components; jackfield components lists them"),
+        ("asekr", "'asekr' is unknown among all components and keys; did you mean 'asker'?"),
+        ("lern", "'lern' is unknown among all components and keys; did you mean 'learn'?"),
+        ("xyzzy", "'xyzzy' is unknown among all components and keys; jackfield components lists them"),
+        ("learn.epoch", "'learn.epoch' is unknown among all components and keys; did you mean 'learn.epochs'?"),
+        ("rollout.max_trns", "'max_trns' is unknown among the keys of rollout; did you mean 'max_turns'?"),
+        ("gae.lma", "'lma' is unknown among the keys of gae; did you mean 'lam'?"),
+        ("critic.xyzzy", "'xyzzy' is unknown among critics; choose from: value_head"),
         ("tools.asekr", "'asekr' is unknown among tools; did you mean 'asker'?"),
         ("plain", "tools.acme:plain: acme_plugin:Plain is not an attrs class, so it is no component"),
     ],
