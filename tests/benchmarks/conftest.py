@@ -23,6 +23,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, spec.name, module)
+        monkeypatch.syspath_prepend(FOLDER)
         spec.loader.exec_module(module)
         return module
 
