@@ -13,6 +13,7 @@ for what differs from run to run; ``<!-- not run in CI: WHY -->`` is left alone.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -33,6 +34,7 @@ from jackfield.recipe.fields import recipe_keys
 from jackfield.recipe.parts import SETTINGS
 from jackfield.recipe.tree import walk
 from jackfield.registry import SPECS
+from jackfield_jsonl.shapes import SHAPES, detect, read_content
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -208,6 +210,16 @@ def test_every_hook_is_named() -> None:
     """With what it is for, in the table of docs/plugins.md."""
     page = (ROOT / "docs" / "plugins.md").read_text()
     assert not [hook for hook in SPECS if f"| `{hook}` |" not in page]
+
+
+def test_every_shape_of_a_row_has_an_example() -> None:
+    """docs/data.md lists the shapes in the order in which they are told, and every row it shows is read."""
+    page = (ROOT / "docs" / "data.md").read_text()
+    table = page.partition("| shape | told by |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == list(SHAPES)
+    rows = [json.loads(line) for block in blocks(page) if block.language == "json" for line in block.text.splitlines()]
+    assert all(read_content(row, None).prompt for row in rows)
+    assert set(map(detect, rows)) == set(SHAPES)
 
 
 @pytest.mark.parametrize("table", ["run", *SETTINGS])
