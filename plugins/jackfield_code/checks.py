@@ -12,6 +12,8 @@ from jackfield_code.harness import is_test
 
 SPELLINGS = (("stdin", "stdout"), ("input", "output"))
 
+EXPECTED = "expected an assert, a call or a block with one at the top level, or in a function 'test…' without arguments"
+
 
 class BadChecks(Exception):
     """The row's tests cannot be used; the message says why."""
@@ -61,11 +63,21 @@ def _source(given: Any) -> str:
     source = "\n".join(texts)
     try:
         tree = ast.parse(source)
+        compile(tree, "tests.py", "exec", dont_inherit=True)  # also finds a return outside a function
     except (SyntaxError, ValueError) as error:
         raise BadChecks(f"'tests' is not Python: {error}") from error
-    if not any(is_test(statement) for statement in tree.body):
-        raise BadChecks("'tests' tests nothing: no assert, call or test function at its top level")
+    for statement in tree.body:
+        if isinstance(statement, ast.Expr) and ast.unparse(statement).startswith("unittest.main("):
+            raise BadChecks(f"'tests', line {statement.lineno}, calls unittest.main(), which finds no tests here; {EXPECTED}")
+    if not any(map(is_test, tree.body)):
+        raise BadChecks(f"'tests' tests nothing: found {_found(tree)}; {EXPECTED}")
     return source
+
+
+def _found(tree: ast.Module) -> str:
+    """The first lines of what cannot fail or does not run."""
+    lines = [ast.unparse(statement).splitlines()[0][:40] for statement in tree.body]
+    return ", ".join(f"`{line}`" for line in lines[:3]) + (", …" if lines[3:] else "") or "no statement"
 
 
 def _cases(given: Any) -> tuple[Case, ...]:

@@ -65,10 +65,32 @@ Test = tuple[bool, str, types.CodeType]
 
 
 def is_test(statement: ast.stmt) -> bool:
-    """Whether a statement at the top level counts as a test; functions of that kind are called."""
+    """Whether a statement at the top level counts as a test: it runs, and can fail. Functions of that kind are called."""
     if isinstance(statement, ast.FunctionDef):
-        return statement.name.startswith("test") and not statement.args.args
-    return isinstance(statement, ast.Assert | ast.Expr | ast.For | ast.If | ast.With | ast.Try)
+        given = statement.args.posonlyargs or statement.args.args or statement.args.kwonlyargs
+        return statement.name.startswith("test") and not given and any(map(_can_fail, statement.body))
+    return _can_fail(statement)
+
+
+BLOCKS = (ast.For, ast.While, ast.If, ast.Try, ast.TryStar, ast.ExceptHandler, ast.Match, ast.match_case)
+
+
+def _can_fail(node: ast.AST) -> bool:
+    """Whether it says what should be: an assert, a call, ``raise`` or ``with`` (such as ``raises``), or a block that holds one. A text, a
+    constant, a bare comparison and ``print`` say nothing."""
+    if isinstance(node, ast.Assert):
+        test = node.test
+        return not (test.value if isinstance(test, ast.Constant) else test.elts if isinstance(test, ast.Tuple) else None)
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Call) and ast.unparse(node.value.func) != "print"
+    if isinstance(node, ast.If) and _is_main(node.test):
+        return any(map(_can_fail, node.orelse))
+    return isinstance(node, ast.Raise | ast.With) or (isinstance(node, BLOCKS) and any(map(_can_fail, ast.iter_child_nodes(node))))
+
+
+def _is_main(test: ast.expr) -> bool:
+    """Tests run in the module of the program, which is no main program."""
+    return ast.unparse(test) in ("__name__ == '__main__'", "'__main__' == __name__")
 
 
 def _judged(program: str, tests: list[Test]) -> tuple[list[bool], str]:

@@ -28,8 +28,10 @@ class CodeTests:
 
     - ``cases``, a list of ``{"stdin": …, "stdout": …}`` (or ``input``, ``output``): the program runs as a script once a case; what it
       prints is compared here, white space at line ends aside. The expected outputs never enter its process, so they cannot be forged;
-    - ``tests``, Python source (text or a list of texts): every ``assert``, call or block at its top level is one test, and every
-      function ``test…`` without arguments, which is called. They run in the program's process after it, as one module.
+    - ``tests``, Python source (text or a list of texts): every ``assert``, call or block with one at its top level is one test, and so
+      is every function ``test…`` without arguments that holds one, which is called. They run in the program's process after it, as one
+      module. What stands under ``if __name__ == "__main__"``, in classes or in functions that nothing calls does not run; a row
+      without a test is refused.
 
     The process has an empty environment, a temporary folder, limits of time, processor, memory and output, and is killed with its
     whole group. A program that runs out of time or memory, leaves early or breaks off scores 0 and says so; a process that cannot be

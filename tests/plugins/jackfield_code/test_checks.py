@@ -26,6 +26,12 @@ def test_what_a_row_can_hold() -> None:
     [
         ({"tests": "assert f("}, "'tests' is not Python"),
         ({"tests": "x = 1\ndef helper(): ...\n"}, "tests nothing"),
+        ({"tests": "return 1"}, "'tests' is not Python: 'return' outside function"),
+        ({"tests": ""}, "tests nothing: found no statement; expected an assert, a call or a block with one"),
+        (
+            {"tests": "assert f()\nunittest.main()"},
+            r"'tests', line 2, calls unittest.main\(\), which finds no tests here; expected",
+        ),
         ({"tests": 1}, "must be Python source, found int"),
         ({"tests": "f()", "cases": []}, "both"),
         ({"cases": []}, "a list that is not empty"),
@@ -36,6 +42,53 @@ def test_unusable(extra: dict[str, Any], message: str) -> None:
     """D1: a row whose tests could judge nothing says why."""
     with pytest.raises(BadChecks, match=message):
         checks_of(task(**extra))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "'What f should give.'",
+        "1\nTrue\n...",
+        "f() == 1",
+        "print(f())",
+        "assert True",
+        "assert (f() == 1, 'says what is wrong')",
+        "if __name__ == '__main__':\n    assert f() == 1",
+        "if '__main__' == __name__:\n    unittest.main()",
+        "class Test(unittest.TestCase):\n    def test_f(self): assert f() == 1",
+        "def check(f):\n    assert f() == 1",
+        "async def test_f(): assert f() == 1",
+        "def test_f(f): assert f() == 1",
+        "def test_f(*, f): assert f() == 1",
+        "def test_f():\n    'It should.'\n    return f() == 1",
+        "for i in range(3):\n    i",
+        "try:\n    right = f() == 1\nexcept ValueError:\n    right = False",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:assertion is always true:SyntaxWarning")
+def test_what_asserts_nothing(source: str) -> None:
+    """D1: it would pass every program. Such a row is refused with what it holds."""
+    with pytest.raises(BadChecks, match="'tests' tests nothing: found `"):
+        checks_of(task(tests=source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "assert f() == 1",
+        "check(f)",
+        "def test_f(): assert f() == 1",
+        "for i in range(3):\n    if i:\n        assert f() == 1",
+        "i = 0\nwhile i < 3:\n    assert f() == 1\n    i += 1",
+        "try:\n    f()\nexcept ValueError:\n    pass\nelse:\n    raise AssertionError",
+        "match f():\n    case 1: pass\n    case _: raise AssertionError",
+        "with raises(ValueError):\n    x = f()",
+        "if __name__ == '__main__':\n    pass\nelse:\n    assert f() == 1",
+    ],
+)
+def test_what_asserts_something(source: str) -> None:
+    """At the top level, or in what runs there."""
+    assert checks_of(task(tests=source)) == Checks(source=source)
 
 
 def test_printed() -> None:

@@ -52,6 +52,8 @@ def test_kinds_of_tests() -> None:
     """Test functions are called; helpers, imports and values are no tests but must work; a script's main part does not run."""
     source = "import math\n\ndef test_one():\n    assert math.isclose(add(0.1, 0.2), 0.3)\n\nfor a in range(3):\n    assert add(a, 1) == a + 1\n"
     assert judged(RIGHT, source).passed == (True, True)
+    told = "'Of sums.'\nprint(add(1, 1))\nassert add(1, 1) == 3\nif __name__ == '__main__':\n    assert add(1, 1) == 2\n"
+    assert judged(RIGHT, told).passed == (False,)
     assert judged(RIGHT + "if __name__ == '__main__':\n    raise SystemExit(3)\n").passed == (True, True)
     broken = judged(RIGHT, "candidate = sub\nassert candidate(1, 1) == 0")
     assert (broken.passed, broken.failure) == ((False,), "candidate = sub: NameError: name 'sub' is not defined")
