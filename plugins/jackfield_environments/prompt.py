@@ -40,6 +40,20 @@ def holds_placeholder(name: str, *optional: str) -> Callable[[Any], str | None]:
     return check
 
 
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """``template`` with the placeholders of ``values`` filled in; others, and doubled braces, stay for ``str.format``."""
+    filled = ""
+    for literal, name, _, _ in string.Formatter().parse(template):
+        filled += _escaped(literal)
+        if name is not None:
+            filled += _escaped(values[name]) if name in values else f"{{{name}}}"
+    return filled
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def prompt_problem(task: Task, system: str) -> str | None:
     """Why no prompt can be made of a task: no user message, or a system message of its own although the recipe sets one."""
     if not any(m.role == "user" for m in task.prompt):

@@ -13,15 +13,15 @@ from jackfield.stages import Tokenizer, Turn
 from jackfield.types import Rollout, Task
 from jackfield_environments.action import Action, NoAction, one_of, read_action
 from jackfield_environments.information import information_block, readable
-from jackfield_environments.prompt import holds_placeholder, prompt_messages, prompt_problem
+from jackfield_environments.prompt import fill, holds_placeholder, prompt_messages, prompt_problem
 
 TEMPLATE = """\
 Find the answer to the question below. Whenever you have learnt something, first think about it inside <think> and </think>. \
-If a fact is missing, write <search>what to look for</search>; the best passages found for it will then be shown inside \
-<information> and </information>. Search again as often as it helps. As soon as you know the answer, write just the answer, \
-without explanation, inside <answer> and </answer>.
+{calls} As soon as you know the answer, write just the answer, without explanation, inside <{answer_tag}> and </{answer_tag}>.
 
 Question: {question}"""
+SEARCHING = "If a fact is missing, write <{tag}>what to look for</{tag}>; the best passages found for it will then be shown"
+CALLING = "To use the {tool}, write <{tag}>what to give it</{tag}>; what it gives back will then be shown"
 
 CORRECTION = "\n\nThat was not a valid action: {problem}. The next thing to write is {actions}.\n\n"
 
@@ -59,8 +59,9 @@ class TaggedTools:
 
     template: str = option(
         TEMPLATE,
-        help="the user message; {question} is the row's question; use '{question}' for rows that carry a full prompt",
-        check=holds_placeholder("question"),
+        help="the user message; {question} is the row's question, {calls} says how tool_tags call their tools, {answer_tag} is that tag; "
+        "use '{question}' for rows that carry a full prompt",
+        check=holds_placeholder("question", "calls", "answer_tag"),
     )
     system: str = option("", help="a system message before the row's messages; a row that has its own is refused")
     max_turns: int = option(
@@ -89,6 +90,21 @@ class TaggedTools:
             raise ValueError(f"tool_tags, answer_tag and observation_tag must differ, but {twice[0]!r} is used twice")
 
     @property
+    def prompt_template(self) -> str:
+        """The template with the recipe's tags in it."""
+        return fill(self.template, {"calls": self._calls(), "answer_tag": self.answer_tag})
+
+    def _calls(self) -> str:
+        """How tools are called, a sentence a tag."""
+        shown = f"inside <{self.observation_tag}> and </{self.observation_tag}>."
+        told = [
+            f"{(SEARCHING if tool == 'search' else CALLING).format(tag=tag, tool=tool)} {shown}"
+            for tag, tool in self.tool_tags.items()
+        ]
+        again = "Search again as often as it helps." if self.requires_tools == ("search",) else "Do so as often as it helps."
+        return " ".join([*told, again])
+
+    @property
     def turn_limit(self) -> int:
         """Turns of the policy, the final one included."""
         return self.max_turns + 1
@@ -108,7 +124,7 @@ class TaggedTools:
         problem = prompt_problem(task, self.system)
         if problem is not None:
             return problem
-        length = len(tokenizer.chat(prompt_messages(task, self.template, self.system)))
+        length = len(tokenizer.chat(prompt_messages(task, self.prompt_template, self.system)))
         return None if length < self.max_tokens else self.no_room(length)
 
     def no_room(self, length: int) -> str:
@@ -134,7 +150,7 @@ class _Play:
             episode.count(f"{tool}_failures", 0)
         episode.count("invalid_actions", 0)
         episode.count("observations_cut", 0)
-        episode.start(prompt_messages(episode.task, environment.template, environment.system))
+        episode.start(prompt_messages(episode.task, environment.prompt_template, environment.system))
         if self.room < 1:
             return episode.finish("failed", environment.no_room(episode.num_tokens))
         for turns_left in range(environment.max_turns, -1, -1):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jackfield.rollout import Players, play
 from jackfield.testing.fakes import CharTokenizer, ScriptedEngine, ScriptedTool
 from jackfield.types import IntArray, Message, Rollout, Task
-from jackfield_environments.tagged_tools import TEMPLATE, TaggedTools
+from jackfield_environments.tagged_tools import TaggedTools
 
 TASK = Task(id="q", prompt=(Message(role="user", content="Capital of France?"),), answers=("Paris",))
 PROMPT = "[user]Capital of France?\n[assistant]"
@@ -355,8 +355,47 @@ def test_bad_keys_are_refused(keys: dict[str, object], message: str) -> None:
         TaggedTools(**keys)  # type: ignore[arg-type]
 
 
-def test_default_template_teaches_the_default_tags() -> None:
-    """The default prompt names every default tag and closes each."""
-    for tag in ("think", "search", "information", "answer"):
-        assert f"<{tag}>" in TEMPLATE
-        assert f"</{tag}>" in TEMPLATE
+SEARCH_PROMPT = """\
+Find the answer to the question below. Whenever you have learnt something, first think about it inside <think> and </think>. \
+If a fact is missing, write <search>what to look for</search>; the best passages found for it will then be shown inside \
+<information> and </information>. Search again as often as it helps. As soon as you know the answer, write just the answer, \
+without explanation, inside <answer> and </answer>.
+
+Question: Capital of {France}?"""
+
+
+def prompt(**keys: Any) -> str:
+    """What the policy is asked, without the chat template."""
+    task = evolve(TASK, prompt=(Message(role="user", content="Capital of {France}?"),))
+    engine = ScriptedEngine(CharTokenizer(), [ANSWER])
+    tools = {name: ScriptedTool(parts=()) for name in ("search", "calculator")}
+    players = Players(environment=TaggedTools(**keys), engine=engine, tokenizer=CharTokenizer(), tools=tools, run_seed=0)
+    [group] = play(players, [task], step=0, group_size=1, temperature=1.0)
+    return group.members[0].segments[0].text.removeprefix("[user]").removesuffix("\n[assistant]")
+
+
+def test_the_default_prompt_for_search() -> None:
+    """To the letter: runs are compared with runs of before."""
+    assert prompt() == SEARCH_PROMPT
+    assert prompt(tool_tags={"look": "search"}) == SEARCH_PROMPT.replace("search>", "look>")
+
+
+def test_the_default_prompt_teaches_the_tags_in_use() -> None:
+    """A policy that is told of other tags than are read could never call a tool, or answer."""
+    told = prompt(tool_tags={"search": "search", "calc": "calculator"}, answer_tag="final", observation_tag="result")
+    for tag in ("search", "calc", "final", "result"):
+        assert f"<{tag}>" in told
+        assert f"</{tag}>" in told
+    assert (
+        "To use the calculator, write <calc>what to give it</calc>; what it gives back will then be shown inside <result> and"
+        in told
+    )
+    assert "<answer>" not in told
+    assert "<information>" not in told
+    assert "earch" not in prompt(tool_tags={"calc": "calculator"})
+
+
+def test_a_template_may_leave_the_tags_to_the_recipe() -> None:
+    """Or write them itself; doubled braces stay text."""
+    assert prompt(template="{{x}} <{answer_tag}> {question}", answer_tag="a") == "{x} <a> Capital of {France}?"
+    assert prompt(template="{calls} {question}").startswith("If a fact is missing, write <search>")
