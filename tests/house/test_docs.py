@@ -20,6 +20,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import attrs
 import pytest
@@ -210,6 +211,39 @@ def test_every_hook_is_named() -> None:
     """With what it is for, in the table of docs/plugins.md."""
     page = (ROOT / "docs" / "plugins.md").read_text()
     assert not [hook for hook in SPECS if f"| `{hook}` |" not in page]
+
+
+def rows_after(heading: str) -> dict[str, list[str]]:
+    """The table with this first line in docs/design-space.md: name → its other columns."""
+    table = (ROOT / "docs" / "design-space.md").read_text().partition(f"| {heading} |")[2].partition("\n\n")[0]
+    lines = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    return {line[0].partition("`")[2].partition("`")[0]: line[1:] for line in lines}
+
+
+def needs(part: object) -> str:
+    return ", ".join(f"`{need}`" for need in sorted(getattr(part, "needs", ()))) or "–"
+
+
+def test_advantages_are_those_of_the_code() -> None:
+    """Every estimator with its smallest group and, at its defaults, what it needs; who gives a critic's targets is said below."""
+    parts = {entry.name: entry.load()() for entry in load_plugins().registries["advantages"].entries}
+    assert {name: (row[1], row[2]) for name, row in rows_after("estimator").items()} == {
+        name: (str(part.smallest_group), needs(part)) for name, part in parts.items()
+    }
+    assert sorted(name for name, part in parts.items() if part.gives_returns) == ["gae", "monte_carlo", "td0"]
+
+
+def test_losses_are_those_of_the_code() -> None:
+    """Every loss with its unit and, at its defaults, what it needs."""
+    parts = {entry.name: entry.load()() for entry in load_plugins().registries["losses"].entries}
+    assert {name: (row[0], row[1]) for name, row in rows_after("loss").items()} == {
+        name: (part.unit, needs(part)) for name, part in parts.items()
+    }
+
+
+def test_aggregations_are_those_of_the_code() -> None:
+    """All that [learn] takes."""
+    assert set(rows_after("aggregation")) == set(get_args(get_type_hints(settings.Learn)["aggregation"]))
 
 
 def test_every_shape_of_a_row_has_an_example() -> None:
