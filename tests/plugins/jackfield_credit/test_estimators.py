@@ -107,3 +107,20 @@ def test_nothing_is_written_into(estimator: Advantage, measured: Callable[..., M
         assert rollout.value is not None
         assert rollout.token_reward[[1, 3]].tolist() == [0.0, reward]
         assert rollout.value[[1, 3]].tolist() == [0.25, 0.5]
+
+
+@every_estimator
+def test_who_sees_where_a_reward_lies(estimator: Advantage, measured: Callable[..., Measured]) -> None:
+    """The same sum, earned by the first turn or by the second, as docs/design-space.md has it under "Rewards per turn"."""
+
+    def first_member(rewards: list[float]) -> object:
+        members = [
+            evolve(measured("PAEA", rewards=r, values=[0.3, 0.1]), member=m)
+            for m, r in enumerate((rewards, [0.5, 0.0], [0.0, 0.0]))
+        ]
+        [credited] = estimator.credit([Group(id="1/0", task=members[0].task, members=tuple(members))])
+        return next(rollout.advantage[[1, 3]].tolist() for rollout in credited if rollout.member == 0)
+
+    sees_only_sums = isinstance(estimator, (Constant, GroupNorm, LeaveOneOut, Pairs, RunningBaseline))
+    assert (first_member([1.0, 0.0]) == first_member([0.0, 1.0])) is sees_only_sums
+    assert (first_member([1.0, 0.0]) == first_member([-1.0, 0.0])) is isinstance(estimator, Constant)
