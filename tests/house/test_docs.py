@@ -27,12 +27,13 @@ import pytest
 from attrs import frozen
 
 from jackfield import settings
+from jackfield.cli.explain import CORE_KEYS, EVERY, TOP
 from jackfield.cli.main import main
 from jackfield.component import HELP
 from jackfield.plugins import GROUP, load_plugins
 from jackfield.recipe import Recipe, load_recipe
 from jackfield.recipe.fields import recipe_keys
-from jackfield.recipe.parts import SETTINGS
+from jackfield.recipe.parts import OWNED, SETTINGS
 from jackfield.recipe.tree import walk
 from jackfield.registry import SPECS
 from jackfield_jsonl.shapes import SHAPES, detect, read_content
@@ -262,6 +263,17 @@ def test_settings_tables_are_those_of_the_code(table: str) -> None:
     cls = SETTINGS.get(table, settings.Run)
     expected = settings_table(cls)
     assert expected in (ROOT / "docs" / "recipes.md").read_text(), f"docs/recipes.md lacks:\n{expected}"
+
+
+def test_other_keys_of_the_core_are_listed() -> None:
+    """Those that no settings class has, with the type that `jackfield explain` gives."""
+    page = (ROOT / "docs" / "recipes.md").read_text()
+    assert not [key for key, kind, _ in TOP if f"| `{key}` | {kind} |" not in page]
+    for key in OWNED:
+        kind, _, default = CORE_KEYS[key][1].partition(" = ")
+        places = ", ".join(f"`[[{place}]]`" for place in OWNED[key])
+        assert f"| `{key}` | {places} | {kind} | `{default}` |" in page
+    assert not [key for key in EVERY if not re.search(rf"^\| `{key}` \| .*component", page, re.MULTILINE)]
 
 
 def settings_table(cls: type) -> str:
