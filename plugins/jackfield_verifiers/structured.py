@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import frozen
 
-from jackfield.answers import last_answer, tag_name
+from jackfield.answers import last_tagged, tag_name
 from jackfield.component import option
 from jackfield.types import Rollout, Task, Verdict
+from jackfield_verifiers.schema import BadSchema, validator_of
 
 if TYPE_CHECKING:
     from jackfield.corridor import Corridor
     from jackfield.stages import Tokenizer
 
-FENCE = re.compile(r"^[ \t]*```[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL | re.IGNORECASE)
+FENCE = re.compile(r"^[ \t]*+```[ \t]*+(\w*+)[^`\n]*+$", re.MULTILINE)
+"""Possessive: a long line that is no fence is given up at once."""
 TOLD = 3
 """Faults named in a reason."""
-
-
-class BadSchema(Exception):
-    """The schema cannot be used; the message says why."""
 
 
 @frozen(kw_only=True, slots=False)
@@ -34,7 +32,8 @@ class JsonSchema:
 
     The JSON is the last complete ``<answer>``; without one the last fenced block (marked ``json`` or not marked), else all the policy
     wrote. A fence within the answer is taken off. ``NaN`` and ``Infinity`` are no JSON. The schema is the row's ``schema`` (in
-    ``extra``), else the file's; a row without either is abstained from. References to other documents are not fetched.
+    ``extra``, an object or its text), else the file's; a row without either is abstained from. References to other documents are not
+    fetched: a schema with one is refused.
     """
 
     schema: Path | None = option(None, help="a JSON file with the schema for rows that have none of their own")
@@ -79,38 +78,37 @@ class JsonSchema:
         schema = extra.get("schema")
         if schema is None:
             return None if self.schema is None else self._from_file
-        return _validator(schema, "'schema'")
+        return validator_of(schema, "'schema'")
 
     @cached_property
     def _from_file(self) -> Any:
         assert self.schema is not None
         try:
-            return _validator(self.schema.read_text(encoding="utf-8"), str(self.schema))
+            return validator_of(self.schema.read_bytes(), str(self.schema))
         except OSError as error:
             raise BadSchema(f"cannot read the schema {self.schema}: {error.strerror}") from error
 
 
 def written_json(rollout: Rollout, tag: str) -> str:
-    """The text that should be JSON."""
-    tagged = last_answer(rollout, tag) if tag else None
+    """The text that should be JSON. Nothing is unboxed: braces are JSON's own here."""
+    tagged = last_tagged(rollout, tag) if tag else None
     text = rollout.completion if tagged is None else tagged
-    fenced = FENCE.findall(text)
-    return (fenced[-1] if fenced else text).strip()
+    block = _last_block(text)
+    return (text if block is None else block).strip()
 
 
-def _validator(schema: Any, name: str) -> Any:
-    import jsonschema
-    import referencing
-
-    try:
-        parsed = json.loads(schema) if isinstance(schema, str) else schema
-        kind = jsonschema.validators.validator_for(parsed, default=jsonschema.Draft202012Validator)
-        kind.check_schema(parsed)
-    except ValueError as error:
-        raise BadSchema(f"{name} is not JSON: {error}") from error
-    except jsonschema.SchemaError as error:
-        raise BadSchema(f"{name} is no JSON schema: {error.json_path}: {error.message[:100]}") from error
-    return kind(parsed, registry=referencing.Registry())
+def _last_block(text: str) -> str | None:
+    """Fence by fence: a bare one closes the block that is open; any other opens one, also within one that was never closed."""
+    block: str | None = None
+    opened: re.Match[str] | None = None
+    for fence in FENCE.finditer(text):
+        if opened is None or fence[0].strip() != "```":
+            opened = fence
+            continue
+        if opened[1].lower() in ("", "json"):
+            block = text[opened.end() : fence.start()]
+        opened = None
+    return block
 
 
 def _faults(validator: Any, value: Any) -> list[str]:
