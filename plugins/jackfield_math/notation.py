@@ -70,7 +70,7 @@ def read(text: str) -> Written:
     spelt = _undelimited(_ascii(text))
     spelt = re.sub(r"\s*(?:\\?%|\bper\s?cent\b|\bpercentage\b|\bpct\b)", r"\\%", spelt, flags=re.IGNORECASE)
     spelt = SPACES.sub(" ", spelt).strip()
-    spelt = re.sub(r"^(?:\\\$|[$€£¥])\s*", "", spelt)
+    spelt = re.sub(r"^([-+]?)\s*(?:\\\$|[$€£¥])\s*", r"\1", spelt)
     value, unit = _without_unit(spelt)
     value = TEXT.sub(lambda found: f" {found[1]} ", value).strip()
     value = PLAIN_FUNCTION.sub(r"\\\1 ", _roots(_plain_numbers(value)))

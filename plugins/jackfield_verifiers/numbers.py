@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
@@ -14,15 +15,20 @@ from jackfield.component import at_least, option
 from jackfield.stages import Tokenizer
 from jackfield.types import Rollout, Task, Verdict
 
-NUMBER = re.compile(r"(?:(?<![\w)])[-+−])?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)")
-"""A sign counts only where no operand stands before it (``5-3`` ends in 3, ``= -3`` in -3); commas only between groups of three."""
+CURRENCY = r"(?:\\?[$£¥¢\u20a0-\u20cf]\s?)"
+SIGNED = rf"(?<![\w)])[-+−]|(?<![\w)$%}}])[-+−]{CURRENCY}"
+"""A sign counts only where no operand stands before it (``5-3`` ends in 3, ``= -3`` in -3), and also before a currency's (``-$5``)."""
+NUMBER = re.compile(rf"(?:{SIGNED})?(?:(?:\d{{1,3}}(?:,\d{{3}})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)")
+"""Commas count only between groups of three."""
 
 QUANTITY = re.compile(
-    r"(?P<number>(?:(?<![\w)])[-+−–])?(?:(?:\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+−]?\d{1,3}(?!\d))?)"
+    rf"(?P<number>(?:(?:\A\s*|(?<==)\s?)[-+−–]\s?{CURRENCY}?|(?<![\w)])–|{SIGNED}|(?<![\w)$%}}])–{CURRENCY})?"
+    r"(?:(?:\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+−]?\d{1,3}(?!\d))?)"
     r"(?P<percent>\s?(?:\\?%|％|per\s?cent\b))?",
     re.IGNORECASE,
 )
-"""A number as ``number`` reads it: also with an exponent, a percent sign, or thin spaces between groups of three."""
+"""A number as ``number`` reads it: also with an exponent, a percent sign, thin spaces between groups of three, and with a space after its
+sign where nothing or ``=`` stands before that."""
 LONGEST = 300
 """Characters of one number."""
 
@@ -31,7 +37,7 @@ LONGEST = 300
 class LastNumber:
     """1 if the last number the policy wrote is exactly the gold number, else 0; text after it is no matter.
 
-    ``7``, ``7.0`` and ``1,007`` / ``1007`` are the same numbers; ``12,34`` is two numbers. Abstains, naming the row, where no gold
+    ``7``, ``7.0`` and ``1,007`` / ``1007`` are the same numbers; ``12,34`` is two numbers; ``-$5`` is ``-5``. Abstains, naming the row, where no gold
     answer is a number and nothing else.
     """
 
@@ -46,7 +52,7 @@ class LastNumber:
         if last is None:
             return Verdict.score(0.0, reason="no number in the completion")
         right = _value(last[0]) in golds
-        return Verdict.score(float(right), reason="is the gold number" if right else f"is not {golds[0]}", parsed=last[0])
+        return Verdict.score(float(right), reason="is the gold number" if right else f"is not {_named(golds)}", parsed=last[0])
 
 
 @frozen(kw_only=True)
@@ -55,7 +61,8 @@ class Number:
 
     - The last complete ``<answer>`` of what the policy wrote is read; with ``which = "only"`` it must hold one number, with or without
       words around it (``$42``, ``42 km``). An answer without a number scores 0.
-    - ``7``, ``7.0``, ``+7`` and ``0.7e1`` are one number, ``−7`` (Unicode's minus) is ``-7``. Commas, no-break and thin spaces between
+    - ``7``, ``7.0``, ``+7`` and ``0.7e1`` are one number, ``−7`` (Unicode's minus) is ``-7``, and so are ``-$7`` and, at the start or
+      after ``=``, ``- 7``. Commas, no-break and thin spaces between
       groups of three digits do not count: ``1,007`` is ``1007``, ``12,34`` is two numbers. The decimal sign is the point.
     - ``50%`` and ``50 percent`` are ``0.5``, not ``50``.
 
@@ -88,23 +95,32 @@ class Number:
             )
         chosen = found[0 if self.which == "first" else -1]
         value = _quantity(chosen)
-        right = any(self._near(value, gold) for gold in golds)
-        told = f"{chosen[0]} is {'' if right else 'not '}{task.answers[0].strip() if len(golds) == 1 else 'a gold number'}"
-        return Verdict.score(float(right), reason=told, parsed=chosen[0])
+        right = any(self._near(value, gold) for gold in golds.values())
+        written = chosen[0].strip()
+        return Verdict.score(float(right), reason=f"{written} is {'' if right else 'not '}{_named(list(golds))}", parsed=written)
 
     def _near(self, value: Fraction, gold: Fraction) -> bool:
         allowed = max(Fraction(str(self.absolute_tolerance)), Fraction(str(self.relative_tolerance)) * abs(gold))
         return abs(value - gold) <= allowed
 
 
-def _gold_values(task: Task) -> list[Fraction]:
-    found = [[q for q in QUANTITY.finditer(gold) if len(q[0]) <= LONGEST] for gold in task.answers]
-    return [_quantity(quantities[0]) for quantities in found if len(quantities) == 1]
+def _gold_values(task: Task) -> dict[str, Fraction]:
+    """The gold answers that hold just one number, as written, and their values."""
+    found = {gold.strip(): [q for q in QUANTITY.finditer(gold) if len(q[0]) <= LONGEST] for gold in task.answers}
+    return {gold: _quantity(quantities[0]) for gold, quantities in found.items() if len(quantities) == 1}
+
+
+def _named(golds: Sequence[object]) -> str:
+    return str(golds[0]) if len(golds) == 1 else "a gold number"
 
 
 def _quantity(found: re.Match[str]) -> Fraction:
-    value = Fraction(re.sub("[,\u00a0\u2009\u202f]", "", re.sub("[−–]", "-", found["number"])))
+    value = Fraction(_plain(found["number"]))
     return value / 100 if found["percent"] else value
+
+
+def _plain(number: str) -> str:
+    return re.sub(r"[^-+.\deE]", "", re.sub("[−–]", "-", number))
 
 
 def _listed(task: Task) -> str:
@@ -112,4 +128,4 @@ def _listed(task: Task) -> str:
 
 
 def _value(number: str) -> Decimal:
-    return Decimal(number.replace(",", "").replace("−", "-"))
+    return Decimal(_plain(number))

@@ -30,6 +30,8 @@ from jackfield_math.notation import Written, is_misread, read
         ("-3 4/5", "-(3+\\frac{4}{5})"),
         ("\\text{13}", "13"),
         ("$\\$5$", "5"),
+        ("-$5", "-5"),
+        ("− \\$5", "-5"),
         ("pi/2", "\\pi /2"),
         ("0.5", "0.5"),
     ],

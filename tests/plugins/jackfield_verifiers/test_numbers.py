@@ -44,6 +44,12 @@ def judge(completion: str, *golds: str) -> Verdict:
         ("it is .5", "0.5", 1),
         ("it is **7**", "7", 1),
         ("\\boxed{7}", " 7 ", 1),
+        ("it lost -$5", "-5", 1),
+        ("it lost -$5", "5", 0),
+        ("it lost −\\$1,005.50", "-1005.5", 1),
+        ("$8$-$5$", "5", 1),
+        ("$8-$5", "5", 1),
+        ("8 - 5", "5", 1),
         ("7 or 8", "7", 0),
         ("0.1", "0.10000001", 0),
         ("1" * 5000, "1" * 5000, 1),
@@ -59,6 +65,7 @@ def test_last_number(completion: str, gold: str, value: float) -> None:
 def test_says_why() -> None:
     """The verdict holds the number as it was written."""
     assert judge("so 1,007", "7") == Verdict.score(0.0, "is not 7", "1,007")
+    assert judge("so 7", "9", "8") == Verdict.score(0.0, "is not a gold number", "7")
     assert judge("so 7", "9", "7") == Verdict.score(1.0, "is the gold number", "7")
 
 
@@ -82,12 +89,13 @@ def test_any_integer_however_it_is_grouped(number: int, after: str) -> None:
     assert judge(f"x = {number} {after}", str(number + 1)).value == 0
 
 
-@pytest.mark.parametrize("piece", ["1", "1,", ",111", "1.", "-", "111,111,"])
+@pytest.mark.parametrize("piece", ["1", "1,", ",111", "1.", "-", "111,111,", "= ", "-$", " "])
 def test_is_linear(piece: str) -> None:
     """S10: 100,000 degenerate characters are judged at once."""
     text = piece * (100_000 // len(piece))
     start = time.process_time()
     judge(text, "7")
+    Number(which="last").judge(answered(text, "7"))
     assert time.process_time() - start < 2
 
 
@@ -107,6 +115,22 @@ def answered(answer: str, *golds: str) -> Rollout:
         ("–7", "-7", 1),
         ("-7", "7", 0),
         ("+7", "7", 1),
+        ("-$5", "-5", 1),
+        ("-$5", "5", 0),
+        ("−€ 5", "-5", 1),
+        ("–\\$5", "-5", 1),
+        ("-$5", "-$5.00", 1),
+        ("a loss of -£5", "-5", 1),
+        ("−5 €", "-5", 1),
+        ("− 5", "-5", 1),
+        ("- $5", "-5", 1),
+        (" - 5", " - 5 ", 1),
+        ("x = - 5", "-5", 1),
+        ("x =- 5", "-5", 1),
+        ("+ 5", "5", 1),
+        ("\\boxed{- 5}", "-5", 1),
+        ("item - 5", "5", 1),
+        ("- 5%", "-0.05", 1),
         ("1,007", "1007", 1),
         ("1\u202f007\u00a0000", "1007000", 1),
         ("12,34", "1234", 0),  # V18: two numbers
@@ -136,6 +160,9 @@ def test_number_reasons() -> None:
     """What was read and what it should have been."""
     assert Number().judge(answered("8 km", "7")) == Verdict.score(0.0, "8 is not 7", "8")
     assert Number().judge(answered("7", "7")) == Verdict.score(1.0, "7 is 7", "7")
+    assert Number().judge(answered("-$8", "x", "7")) == Verdict.score(0.0, "-$8 is not 7", "-$8")
+    assert Number().judge(answered("8", "7", "9")).reason == "8 is not a gold number"
+    assert Number().judge(answered("7", "9", "7")).reason == "7 is a gold number"
     assert Number().judge(answered("7 or 8", "7")).reason == "2 numbers in the answer"
     assert Number().judge(answered("7", "x")).reason == "no gold answer of sums.jsonl:9 is a number: 'x'"
     assert Number().check_task(answered("7", "x").task, CharTokenizer()) == "no gold answer is a number: 'x'"
@@ -146,6 +173,8 @@ def test_which_number() -> None:
     assert Number(which="first").judge(answered("7 of 8", "7")).value == 1
     assert Number(which="last").judge(answered("7 of 8", "7")).value == 0
     assert Number(which="last").judge(answered("7 of 8", "3", "8")).value == 1
+    assert Number(which="last").judge(answered("7 - 8", "8")).value == 1
+    assert Number(which="last").judge(answered("7 -8", "-8")).value == 1
 
 
 @pytest.mark.parametrize(
