@@ -8,4 +8,4 @@ from jackfield.hookspecs import Register
 
 @hookimpl
 def jackfield_tools(register: Register) -> None:
-    register("calculator", "jackfield_calculator.tool:Calculator", "Exact arithmetic: + - * / // % ** and brackets.")
+    register("calculator", "jackfield_calculator.tool:Calculator", "Exact arithmetic: + - * / // % (remainder) ** and brackets.")

@@ -10,7 +10,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 LONGEST = 200
@@ -20,7 +20,9 @@ DIGITS = 1000
 _BITS = int(DIGITS * 3.33)
 _SPELLINGS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "^": "**"})
 _FOREIGN = re.compile(r"(?<![\d.])[A-Za-z_]\w*|[^\w\s.+\-*/%()]", re.ASCII)
-_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_PERCENT = re.compile(r"[^-+*/%(]*%\s*(?:[-+*/%)]|$)")
+"""A % that no number or bracket follows. Python would read ``10% + 5`` as the remainder of 10 by +5."""
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 
 
 class NotComputable(Exception):
@@ -36,6 +38,10 @@ def compute(text: str) -> Fraction:
         raise NotComputable("the expression is empty; write what to compute")
     if foreign := _FOREIGN.search(expression):
         raise _not_understood(foreign[0])
+    if percent := _PERCENT.search(expression):
+        raise NotComputable(
+            f"'{percent[0].strip()}' is not clear: % is the remainder, as in 7 % 3 or 7 % (-3); for percent divide by 100"
+        )
     try:
         return _value(ast.parse(expression, mode="eval").body, expression)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # also what ast.parse says of odd texts
@@ -48,17 +54,22 @@ def _value(node: ast.expr, source: str) -> Fraction:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         value = _value(node.operand, source)
         return -value if isinstance(node.op, ast.USub) else value
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return _number(ast.get_source_segment(source, node) or "")
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return Fraction(node.value)  # 0x10 too
+    if isinstance(node, ast.Constant) and type(node.value) is float:
+        return _decimal(ast.get_source_segment(source, node) or "")
     raise _not_understood(ast.get_source_segment(source, node) or source)
 
 
-def _number(literal: str) -> Fraction:
-    """As it is written: 0.1 is a tenth. A Decimal holds any exponent without writing the digits out."""
-    value = Decimal(literal)
-    if value and abs(value.adjusted()) > DIGITS:
+def _decimal(literal: str) -> Fraction:
+    """As it is written: 0.1 is a tenth. A Decimal holds an exponent without writing the digits out."""
+    try:
+        exact = Decimal(literal)
+    except InvalidOperation as error:  # an exponent beyond even a Decimal
+        raise _too_large() from error
+    if exact and abs(exact.adjusted()) > DIGITS:
         raise _too_large()
-    return Fraction(value)
+    return Fraction(exact)
 
 
 def _divided(by: Callable[[Fraction, Fraction], Fraction | int]) -> Callable[[Fraction, Fraction], Fraction]:

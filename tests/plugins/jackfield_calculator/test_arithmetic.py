@@ -27,7 +27,12 @@ from jackfield_calculator.arithmetic import NotComputable, compute
         ("-7 // 2", Fraction(-4)),
         ("-7 % 3", Fraction(2)),
         ("2 ** -3", Fraction(1, 8)),
+        ("7 % (-3)", Fraction(-2)),
+        ("7 %3 + 1", Fraction(2)),
+        ("7 % .5", Fraction(0)),
         ("1.5e3", Fraction(1500)),
+        ("0x10 + 0b11 + 0o7", Fraction(26)),
+        ("1_000 + 1_000.5", Fraction(4001, 2)),
         ("0 ** 0", Fraction(1)),
         ("(-1) ** (10 ** 50)", Fraction(1)),
     ],
@@ -70,6 +75,11 @@ def test_as_people_write(text: str, value: int) -> None:
         ("2x", "2x"),
         ("007", "007"),
         ("٣ + 1", "٣"),
+        ("0xg", "g"),
+        ("0b2", "0b2"),
+        ("1__0", "_0"),
+        ("1j", "1j"),
+        ("0x1,000", ","),
         ("((((((", "(((((("),
         ("1 + \x00", "\x00"),
     ],
@@ -97,6 +107,8 @@ def test_what_is_not_arithmetic(text: str, part: str) -> None:
         ("(2 ** 3000) * (2 ** 3000)", "more than 1000 digits"),
         ("1e999999999", "more than 1000 digits"),
         ("1e-999999999 + 1", "more than 1000 digits"),
+        ("1e99999999999999999999", "more than 1000 digits"),
+        ("1e-99999999999999999999", "more than 1000 digits"),
     ],
 )
 def test_failures(text: str, why: str) -> None:
@@ -107,12 +119,32 @@ def test_failures(text: str, why: str) -> None:
     assert time.process_time() - begin < 1
 
 
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("10% + 5", "10% +"),
+        ("200 + 10%", "10%"),
+        ("50% * 80", "50% *"),
+        ("(100 + 10%) / 2", "10%)"),
+        ("10 % -3", "10 % -"),
+        ("10%% 3", "10%%"),
+        ("10% =", "10%"),
+        ("% 5 %", "5 %"),
+    ],
+)
+def test_percent(text: str, part: str) -> None:
+    """``10% + 5`` is no remainder of 10 by +5: where no number follows %, what it means is asked for."""
+    with pytest.raises(NotComputable) as found:
+        compute(text)
+    assert str(found.value) == f"'{part}' is not clear: % is the remainder, as in 7 % 3 or 7 % (-3); for percent divide by 100"
+
+
 def test_the_bound_refuses_nothing_that_fits() -> None:
     """A number of 1,000 digits still has a value, and one power on the way to it too."""
     assert compute("10 ** 999 - 10 ** 999 + 2 ** 3300 - 2 ** 3300") == 0
 
 
-@given(st.text(alphabet="0123456789+-*/%().e ^,=", max_size=40))
+@given(st.text(alphabet="0123456789+-*/%().e ^,=_xbofjXE", max_size=40))
 def test_any_text_has_a_value_or_a_reason(text: str) -> None:
     """Nothing else comes out, and a value is within the bound."""
     with contextlib.suppress(NotComputable):
