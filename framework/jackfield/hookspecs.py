@@ -99,7 +99,7 @@ def jackfield_filters(register: Register) -> None:
 
 @hookspec
 def jackfield_penalties(register: Register) -> None:
-    """Per-token rewards that depend on the models (``stages.Penalty``); recipe list ``[[penalties]]``."""
+    """Costs per token that depend on the models (``stages.Penalty``); recipe list ``[[penalties]]``."""
 
 
 @hookspec

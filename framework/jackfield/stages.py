@@ -1,4 +1,4 @@
-"""The map of the house: every part of a step with its contract in words. Read this first, then ``step.py``.
+"""The map of the house: every part of a step with its contract in words. Read it after ``types.py``, then ``step.py``.
 
 One step is a straight corridor; each stage takes one type and gives the next::
 
@@ -256,7 +256,7 @@ class Filter(Protocol):
 
 
 class Penalty(Protocol):
-    """A reward per token that depends on the models, e.g. the KL to the reference; added to ``token_reward`` before credit is assigned."""
+    """A cost per token that depends on the models, e.g. the KL to the reference; subtracted from ``token_reward`` before credit is assigned."""
 
     def penalty(self, rollout: Measured) -> FloatArray:
         """[L], to be subtracted from the reward. Values where the policy did not write are ignored."""

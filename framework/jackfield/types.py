@@ -169,7 +169,7 @@ class Rollout:
     segments: tuple[Segment, ...]
     finish: Finish
     counters: Mapping[str, float] = field(factory=dict)
-    """What the environment counted: ``turns``, ``searches``, ``invalid_actions``, ``tool_failures`` …"""
+    """What the environment counted: ``turns``, ``search_calls``, ``search_failures`` (by tool), ``invalid_actions`` …"""
 
     @cached_property
     def tokens(self) -> IntArray:

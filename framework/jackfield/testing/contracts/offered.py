@@ -1,4 +1,4 @@
-"""Everything that a plugin registers, each by the check of its kind."""
+"""What a plugin registers of the kinds that have a check, each by the check of its kind."""
 
 from __future__ import annotations
 
