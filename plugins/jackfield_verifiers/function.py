@@ -15,11 +15,12 @@ from attrs import frozen
 
 from jackfield.component import option
 from jackfield.errors import UserError
-from jackfield.types import Rollout, Verdict
+from jackfield.types import Rollout, Task, Verdict
 from jackfield_verifiers.source import Source
 
 if TYPE_CHECKING:
     from jackfield.corridor import Corridor
+    from jackfield.stages import Tokenizer
 
 GIVEN = ("completion", "answers", "task", "rollout")
 
@@ -38,8 +39,9 @@ class Function:
     """What a Python function of yours says: ``function = "package.module:name"``, or ``"./file.py:name"`` relative to the recipe's file.
 
     It is called once a rollout, with those of these that it has parameters for, by name: ``completion`` (all the policy wrote),
-    ``answers`` (the gold answers, a tuple), ``task``, ``rollout``, and every key of the row's ``extra``. It may be ``async``; one that
-    is not holds up all others while it works. It returns
+    ``answers`` (the gold answers, a tuple), ``task``, ``rollout``, and every key of the row's ``extra``. A row that lacks a key for a
+    parameter without default is refused before the run. It may be ``async``; one that is not holds up all others while it works. It
+    returns
 
     - a number or a bool: the score;
     - None: not applicable, the other rewards count as usual;
@@ -62,6 +64,15 @@ class Function:
         """What is missing, without importing it."""
         wrong = self._source.problem()
         return [] if wrong is None else [wrong]
+
+    def check_task(self, task: Task, tokenizer: Tokenizer) -> str | None:  # noqa: ARG002
+        """What the function asks for and the row lacks. Imports it: its text does not always tell. Raises UserError if that fails."""
+        try:
+            return self._missing(task)
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(f"{self._source} cannot be loaded: {type(error).__name__}: {error} ({_where(error)})") from error
 
     @property
     def local_files(self) -> tuple[Path, ...]:
@@ -97,19 +108,28 @@ class Function:
     def _call(self) -> Callable[..., Any]:
         return self._source.load()
 
+    @cached_property
+    def _parameters(self) -> tuple[inspect.Parameter, ...]:
+        return tuple(inspect.signature(self._call).parameters.values())
+
+    def _missing(self, task: Task) -> str | None:
+        """What the function asks for and neither has a default for nor is given."""
+        starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        asked = (p.name for p in self._parameters if p.default is p.empty and p.kind not in starred)
+        missing = next((name for name in asked if name not in GIVEN and name not in task.extra), None)
+        if missing is None:
+            return None
+        keys = ", ".join(task.extra) or "none"
+        return f"{self._source} asks for '{missing}', and there are only {', '.join(GIVEN)} and the row's own keys ({keys})"
+
     def _arguments(self, rollout: Rollout) -> dict[str, Any]:
         task = rollout.task
+        if missing := self._missing(task):
+            raise UserError(f"{task.origin or task.id}: {missing}")
         given = {**task.extra, "completion": rollout.completion, "answers": task.answers, "task": task, "rollout": rollout}
-        parameters = inspect.signature(self._call).parameters.values()
-        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in self._parameters):
             return given
-        missing = [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL and p.name not in given]
-        if missing:
-            raise UserError(
-                f"{self._source} asks for '{missing[0]}', and there are only {', '.join(GIVEN)} and the row's own keys"
-                f" ({', '.join(task.extra) or 'none'} in {task.origin or task.id})"
-            )
-        return {parameter.name: given[parameter.name] for parameter in parameters if parameter.name in given}
+        return {parameter.name: given[parameter.name] for parameter in self._parameters if parameter.name in given}
 
 
 def _verdict(given: Any) -> Verdict:

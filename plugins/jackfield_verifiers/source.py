@@ -1,4 +1,4 @@
-"""A function of the user by name: ``package.module:name``, or ``file.py:name``. Looked up without running it, imported when first called."""
+"""A function of the user by name: ``package.module:name``, or ``file.py:name``. Looked up without running it, imported when it is needed."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from jackfield.errors import UserError
 from jackfield.testing.contracts import check_reward
+from jackfield.testing.fakes import CharTokenizer
 from jackfield.types import Finish, Rollout, Segment, Task, Verdict
 from jackfield_verifiers.function import Function
 from jackfield_verifiers.source import Source
@@ -106,9 +107,38 @@ def test_arguments_by_name(write: Write) -> None:
     assert judged(write(text), level=2) == Verdict.score(1.0)
     assert judged(write("def score(**given): return len(given)"), level=2).value == 5
     assert judged(write("def score(): return 1")).value == 1
-    message = r"mine.py:score asks for 'solution', .*completion, answers, task, rollout .*\(level in rows.jsonl:3\)"
+    message = (
+        "rows.jsonl:3: mine.py:score asks for 'solution', and there are only completion, answers, task, rollout and .* keys .level."
+    )
     with pytest.raises(UserError, match=message):
         judged(write("def score(completion, solution): return 1"), level=2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "missing"),
+    [
+        ("completion, answers, task, rollout, level", None),
+        ("completion, solution=None, *args, grade=3, **rest", None),
+        ("completion, solution", "solution"),
+        ("*, completion, solution", "solution"),
+        ("solution, **rest", "solution"),
+    ],
+)
+def test_a_row_without_what_it_asks_for(write: Write, parameters: str, missing: str | None) -> None:
+    """Refused before the run, naming the function, the key and what there is; the caller names the row."""
+    reward = write(f"def score({parameters}): return 1")
+    expected = f"mine.py:score asks for '{missing}', and there are only completion, answers, task, rollout and the row's own keys"
+    row = Task(id="t", prompt=(), extra={"level": 2, "why": "x"})
+    assert reward.check_task(row, CharTokenizer()) == (missing and f"{expected} (level, why)")
+    assert reward.check_task(evolve(row, extra={"solution": "x", "level": 1}), CharTokenizer()) is None
+
+
+def test_a_function_that_cannot_be_loaded(write: Write) -> None:
+    """Told once, as the user's to mend, and not row by row."""
+    reward = write("import no_such_module\ndef score(): return 1")
+    message = r"mine.py:score cannot be loaded: ModuleNotFoundError: No module named 'no_such_module' \(mine.py:1\)"
+    with pytest.raises(UserError, match=message):
+        reward.check_task(Task(id="t", prompt=()), CharTokenizer())
 
 
 def test_async(write: Write) -> None:
@@ -129,7 +159,7 @@ def test_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_check_runs_nothing(write: Write) -> None:
-    """A recipe's check reads the file; it is imported when first called, and once."""
+    """A recipe's check reads the file; it is imported when the rows are checked, and once."""
     reward = write("raise SystemExit\ndef score(): return 1")
     assert reward.check_recipe(NO_CORRIDOR) == []
     for text in ("try:\n    from a import score\nexcept ImportError: ...", "from a import *", "score = len", "class score: ..."):
