@@ -12,6 +12,7 @@ from attrs import define, field
 from jackfield import settings
 from jackfield.component import HELP, PART
 from jackfield.errors import PluginError, Problem, UserError, closest, nearest
+from jackfield.recipe.contract import misfits
 from jackfield.recipe.fields import INVALID, annotation, convert, default_node, freeze, recipe_keys
 from jackfield.recipe.hints import Hints
 from jackfield.recipe.parts import LISTS, OWNED, PREAMBLE, SETTINGS, TABLES, Parts, Placed
@@ -134,7 +135,11 @@ class _Builder:
         if not attrs.has(cls):
             self._wrong(use.origin, f"{subject}.use", f"{entry.target} is not an attrs class, so it cannot be a component")
             return None
-        return self._placed(entry, cls, use, given, node.origin, subject, owned)
+        placed = self._placed(entry, cls, use, given, node.origin, subject, owned)
+        wrong = list(misfits(entry, cls, None if placed is None else placed.part))
+        for message in wrong:
+            self._wrong(use.origin, f"{subject}.use", message)
+        return None if wrong else placed
 
     def _placed(
         self, entry: Entry, cls: type, use: Node, given: dict[str, Node], origin: Origin, subject: str, owned: Sequence[str]

@@ -14,8 +14,38 @@ if TYPE_CHECKING:
     from somewhere_heavy import NeverImported
 
 
+# What the protocols of jackfield.stages list; no test of a recipe calls any of it.
+
+
+class AModel:
+    def tokenizer(self) -> Any: ...
+    def load(self) -> Any: ...
+    def from_folder(self, folder: Path) -> Any: ...
+    def tiny(self) -> Any: ...
+
+
+class SomeData:
+    def tasks(self, split: str) -> Any: ...
+
+
+class AnEnvironment:
+    async def play(self, episode: Any) -> Any: ...
+
+
+class AReward:
+    def judge(self, rollout: Any) -> Any: ...
+
+
+class AnAdvantage:
+    def credit(self, groups: Any) -> Any: ...
+
+
+class ALoss:
+    def terms(self, batch: Any) -> Any: ...
+
+
 @frozen(kw_only=True)
-class Model:
+class Model(AModel):
     path: str = option(help="folder or hub id", check=lambda path: None if path else "must not be empty")
     dtype: Literal["float32", "bfloat16"] = option("float32", help="of the weights")
 
@@ -27,19 +57,19 @@ class Model:
 
 
 @frozen(kw_only=True)
-class Pathless:
+class Pathless(AModel):
     pass
 
 
 @frozen(kw_only=True)
-class Rows:
+class Rows(SomeData):
     file: Path = option(Path("rows.jsonl"), help="the rows")
     columns: dict[str, str] = option(Factory(dict), help="ours → theirs")
     limit: int | None = option(None, help="so many rows")
 
 
 @frozen(kw_only=True)
-class Generated:
+class Generated(SomeData):
     self_contained = True
     limit: int = option(1, help="so many rows")
 
@@ -48,10 +78,13 @@ class Generated:
 class Passages:
     shards: tuple[Path, ...] = option((), help="files")
     size: int | Literal["all"] = option("all", help="so many")
+    fingerprint = ""
+
+    def passages(self) -> Any: ...
 
 
 @frozen(kw_only=True)
-class Chat:
+class Chat(AnEnvironment):
     requires_tools: tuple[str, ...] = ()
     greeting: str = option("hello", help="first words")
     polite: bool = option(True, help="say please")
@@ -61,7 +94,7 @@ class Chat:
 
 
 @frozen(kw_only=True)
-class Searching:
+class Searching(AnEnvironment):
     requires_tools = ("search",)
 
 
@@ -71,12 +104,19 @@ class Search:
     corpus: Any = part("corpora", "passages", help="what to search")
     top_k: int = option(3, help="passages", check=at_least(1))
 
+    def prepare(self) -> None: ...
+    async def call(self, text: str) -> Any: ...
+
 
 @frozen(kw_only=True)
 class Engine:
     holds = "a copy of the policy"
     samples = True
     threads: int = option(1, help="threads")
+
+    def start(self, policy: Any, tokenizer: Any) -> None: ...
+    def refresh(self, policy_version: int) -> None: ...
+    def open(self, prompt: Any, *, task: Any, member: int, prefix: str, seed: int, temperature: float) -> Any: ...
 
 
 @frozen(kw_only=True)
@@ -85,7 +125,7 @@ class Recorded(Engine):
 
 
 @frozen(kw_only=True)
-class Reward:
+class Reward(AReward):
     scale: float = option(1.0, help="factor")
 
 
@@ -96,7 +136,7 @@ class Far(Reward):
 
 
 @frozen(kw_only=True)
-class RewardModel:
+class RewardModel(AReward):
     path: str = option(help="folder of a checkpoint")
 
 
@@ -104,9 +144,11 @@ class RewardModel:
 class Penalty:
     needs = frozenset({"ref_logp"})
 
+    def penalty(self, rollout: Any) -> Any: ...
+
 
 @frozen(kw_only=True)
-class Grouped:
+class Grouped(AnAdvantage):
     smallest_group = 2
     uses_reward = True
     gives_returns = True
@@ -114,7 +156,7 @@ class Grouped:
 
 
 @frozen(kw_only=True)
-class Gae:
+class Gae(AnAdvantage):
     smallest_group = 1
     uses_reward = True
     gives_returns = True
@@ -124,14 +166,14 @@ class Gae:
 
 
 @frozen(kw_only=True)
-class Constant:
+class Constant(AnAdvantage):
     smallest_group = 1
     uses_reward = False
     gives_returns = False
 
 
 @frozen(kw_only=True)
-class Clip:
+class Clip(ALoss):
     unit = "token"
     needs = frozenset({"old_logp"})
     clip_low: float = option(0.2, help="below", check=fraction)
@@ -143,31 +185,31 @@ class Clip:
 
 
 @frozen(kw_only=True)
-class ValueLoss:
+class ValueLoss(ALoss):
     unit = "token"
     needs = frozenset({"value", "returns"})
 
 
 @frozen(kw_only=True)
-class Wishful:
+class Wishful(ALoss):
     unit = "token"
     needs = frozenset({"ref_logpp"})
 
 
 @frozen(kw_only=True)
-class Weighty:
+class Weighty(ALoss):
     unit = "token"
     weight: float = option(1.0, help="taken by the core")
 
 
 @frozen(kw_only=True)
-class Untypable:
+class Untypable(ALoss):
     unit = "token"
     ratio: complex = option(1.0, help="no recipe can write this")
 
 
 @frozen(kw_only=True)
-class Picky:
+class Picky(ALoss):
     unit = "token"
 
     def check_recipe(self, corridor: Any) -> list[str]:
@@ -178,15 +220,27 @@ class Picky:
 class Critic:
     path: str | None = option(None, help="folder of a checkpoint")
 
+    def start(self, policy: Any, seed: int) -> None: ...
+    def values(self, packed: Any, hidden_NH: Any) -> Any: ...
+    def parameters(self) -> Any: ...
+    def save(self, folder: Path) -> None: ...
+    def restore(self, folder: Path) -> None: ...
+
 
 @frozen(kw_only=True)
 class Optimizer:
     lr: float = option(1e-6, help="learning rate")
 
+    def build(self, policy: Any, critic: Any) -> Any: ...
+    def learning_rate(self, group: str, update: int, num_updates: int) -> Any: ...
+
 
 @frozen(kw_only=True)
 class Tracker:
-    pass
+    def start(self, run: Any) -> None: ...
+    def progress(self, phase: str, done: int, total: int) -> None: ...
+    def step(self, report: Any) -> None: ...
+    def end(self, error: Any) -> None: ...
 
 
 class NotAttrs:

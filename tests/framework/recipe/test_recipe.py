@@ -23,6 +23,7 @@ from jackfield import hookimpl
 @frozen(kw_only=True)
 class Mine:
     unit = "token"
+    def terms(self, batch): ...
 
 @hookimpl
 def jackfield_losses(register):
