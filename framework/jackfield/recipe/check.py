@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jackfield.errors import PluginError, Problem, UserError, nearest
 from jackfield.recipe.fields import INVALID, recipe_keys
@@ -23,7 +23,7 @@ def check(parts: Parts, plugins: Plugins) -> Iterator[Problem]:
     """Everything wrong between parts that are each sound on their own; what is missing is passed over."""
     yield from _smallest_group(parts)
     yield from _rewards(parts)
-    yield from _needs(parts)
+    yield from _needs(parts, plugins)
     yield from _trained_critic(parts, plugins)
     yield from _minibatches(parts)
     yield from _fixed_length(parts)
@@ -73,7 +73,7 @@ def _rewards(parts: Parts) -> Iterator[Problem]:
         yield Problem(advantage.place(), "rewards", message)
 
 
-def _needs(parts: Parts) -> Iterator[Problem]:
+def _needs(parts: Parts, plugins: Plugins) -> Iterator[Problem]:
     asking = list(_asking(parts))
     for placed, needs in asking:
         for need in sorted(needs - NEEDS):
@@ -81,21 +81,22 @@ def _needs(parts: Parts) -> Iterator[Problem]:
             yield Problem(placed.place(), placed.subject, message)
     advantage = parts.single.get("advantage")
     if advantage is not None and not advantage.part.gives_returns:
+        giving = [entry.name for entry in plugins.registries["advantages"].entries if _says(entry, "gives_returns") is True]
         for placed, needs in asking:
             if "returns" in needs:
-                message = (
-                    f"'{placed.name}' needs returns, and advantage '{advantage.name}' gives none; use one that does, such as 'gae'"
-                )
+                message = f"'{placed.name}' needs returns, and advantage '{advantage.name}' gives none{nearest('', giving)}"
                 yield Problem(placed.place(), placed.subject, message)
-    wanting = [
-        (placed, "a value of every token" if "value" in needs else "a score of every rollout")
-        for placed, needs in asking
-        if needs & CRITIC
-    ]
-    if not parts.asked_for("critic"):
-        for placed, what in wanting:
-            message = f"'{placed.name}' needs {what}, and there is no critic; add [critic] with `use = …`"
-            yield Problem(placed.place(), placed.subject, message)
+    wanting: dict[str, list[Placed]] = {}
+    for placed, needs in asking:
+        if needs & CRITIC:
+            wanting.setdefault("a value of every token" if "value" in needs else "a score of every rollout", []).append(placed)
+    if wanting and not parts.asked_for("critic"):
+        first = next(iter(wanting.values()))[0]
+        told = ", ".join(f"{_names(some)} {'needs' if len(some) == 1 else 'need'} {what}" for what, some in wanting.items())
+        tables = _written_out("[critic]", plugins.registries["critics"].entries)
+        if parts.complete("losses") and not any(placed in parts.lists["losses"] for some in wanting.values() for placed in some):
+            tables += _written_out("[[losses]]", _training(plugins))
+        yield Problem(first.place(), first.subject, f"{told}, and there is no critic; add{tables}")
     elif not wanting and parts.complete("advantage", "penalties", "losses") and (critic := parts.single.get("critic")):
         yield Problem(
             critic.place(), "critic", "no part of this recipe needs a value or score; remove [critic], or write critic = false"
@@ -111,20 +112,33 @@ def _trained_critic(parts: Parts, plugins: Plugins) -> Iterator[Problem]:
     brings_weights = "from" in critic.node.value or getattr(critic.part, "path", None) is not None
     if not reading or brings_weights or any(placed in parts.lists["losses"] for placed in reading):
         return
-    training = [f'`use = "{entry.name}"`' for entry in plugins.registries["losses"].entries if _trains_values(entry)]
-    remedy = f"add [[losses]] with {' or '.join(training)}" if training else "add a loss that does"
-    before = ", or give [critic] trained weights by `from` or `path`" if "path" in recipe_keys(type(critic.part)) else ""
-    message = f"'{reading[0].name}' reads the critic's values, and no loss trains the critic; {remedy}{before}"
+    training = _training(plugins)
+    remedy = f"add{_written_out('[[losses]]', training)}" if training else "add a loss that does"
+    weights = "give [critic] trained weights by `from` or `path`" if "path" in recipe_keys(type(critic.part)) else ""
+    either = f"{weights}, or " if weights else ""
+    message = f"'{reading[0].name}' reads the critic's values, and no loss trains the critic; {either}{remedy}"
     yield Problem(critic.place(), "critic", message)
 
 
-def _trains_values(entry: Entry) -> bool:
-    """Whether a loss compares a critic's values with returns, as far as its class says."""
+def _training(plugins: Plugins) -> list[Entry]:
+    """The losses that compare a critic's values with returns, as far as their classes say."""
+    said = [(entry, _says(entry, "needs")) for entry in plugins.registries["losses"].entries]
+    return [entry for entry, needs in said if isinstance(needs, frozenset) and {"value", "returns"} <= needs]
+
+
+def _says(entry: Entry, name: str) -> Any:
+    """An attribute of a component's class."""
     try:
-        needs = getattr(entry.load(), "needs", ())
+        return getattr(entry.load(), name, None)
     except PluginError:  # of no help to anybody
-        return False
-    return isinstance(needs, frozenset) and {"value", "returns"} <= needs
+        return None
+
+
+def _written_out(header: str, entries: Sequence[Entry]) -> str:
+    """The lines that a recipe lacks, to be copied; the first component, with the names of others beside it."""
+    first, *others = [f'use = "{entry.name}"' for entry in entries] or ["use = …"]
+    also = f"  # or {' or '.join(others)}" if others else ""
+    return f"\n\n    {header}\n    {first}{also}"
 
 
 def _asking(parts: Parts) -> Iterator[tuple[Placed, frozenset[str]]]:
@@ -201,6 +215,10 @@ def _tools(parts: Parts) -> Iterator[Problem]:
                 f"'{environment.name}' calls a tool named '{name}', and the recipe has {_listed(first)}; add it under [[tools]]"
             )
             yield Problem(environment.place(), "tools", message)
+
+
+def _names(placed: Sequence[Placed]) -> str:
+    return " and ".join(f"'{one.name}'" for one in placed)
 
 
 def _listed(names: dict[str, Placed]) -> str:

@@ -43,15 +43,40 @@ def test_a_reward_that_is_itself_wrong_is_not_called_missing(desk: Any) -> None:
     assert problems == ["r.toml:10: rewards.0.use: 'exatc' is unknown among rewards; did you mean 'exact'?"]
 
 
+ADD_CRITIC = '\n\n    [critic]\n    use = "head"'
+ADD_LOSS = '\n\n    [[losses]]\n    use = "value"'
+
+
 def test_parts_that_need_a_value_need_a_critic(desk: Any) -> None:
-    """Each is named; a loss of weight 0 needs nothing."""
-    more = f'{GAE}\nlosses = ["clip", "value"]'
-    tail = "needs a value of every token, and there is no critic; add [critic] with `use = …`"
-    assert desk.problems(lambda: desk.sound(more, without=["advantage", "losses"])) == [
-        f"r.toml:9: advantage: 'gae' {tail}",
-        f"r.toml:10: losses.1: 'value' {tail}",
+    """All are named, in one message with the lines to write; a loss of weight 0 needs nothing."""
+    assert desk.problems(lambda: desk.sound(f"{GAE}\n{VALUE}", without=["advantage", "losses"])) == [
+        f"r.toml:9: advantage: 'gae' and 'value' need a value of every token, and there is no critic; add{ADD_CRITIC}"
     ]
     assert desk.sound('losses = ["clip", {use = "value", weight = 0}]', without=["losses"]).corridor.needs == {"old_logp"}
+
+
+def test_who_adds_a_critic_is_told_of_the_loss_that_trains_it(desk: Any) -> None:
+    """Else the next check would say that; not while a loss is unknown, which may be that one."""
+    told = "'gae' needs a value of every token, and there is no critic; add"
+    assert desk.problems(lambda: desk.sound(GAE, without=["advantage"])) == [f"r.toml:10: advantage: {told}{ADD_CRITIC}{ADD_LOSS}"]
+    problems = desk.problems(lambda: desk.sound(f'{GAE}\nlosses = ["clip", "valeu"]', without=["advantage", "losses"]))
+    assert problems[0] == f"r.toml:9: advantage: {told}{ADD_CRITIC}"
+
+
+def test_the_lines_that_are_told_make_a_sound_recipe(desk: Any) -> None:
+    """Copied as they are."""
+    tables = '[[losses]]\nuse = "clip"\n[advantage]\nuse = "gae"\n'
+    [problem] = desk.problems(lambda: desk.sound(tables, without=["advantage", "losses"]))
+    assert desk.sound(tables + problem.partition("; add")[2], without=["advantage", "losses"]).corridor.critic is not None
+
+
+def test_returns_are_told_with_the_advantages_that_give_them(desk: Any) -> None:
+    """Those that are installed."""
+    problems = desk.problems(lambda: desk.sound(f"advantage = 'constant'\n{VALUE}", without=["advantage", "losses"]))
+    assert problems == [
+        "r.toml:10: losses.1: 'value' needs returns, and advantage 'constant' gives none; choose from: gae, group_norm",
+        f"r.toml:10: losses.1: 'value' needs a value of every token, and there is no critic; add{ADD_CRITIC}",
+    ]
 
 
 def test_a_critic_that_nobody_needs_is_refused(desk: Any) -> None:
@@ -66,7 +91,7 @@ def test_a_critic_that_is_read_and_never_trained_is_refused(desk: Any) -> None:
     """Advantages would be made of what it started as; with the losses that train one. A weight of 0 trains nothing."""
     told = (
         "r.toml:10: critic: 'gae' reads the critic's values, and no loss trains the critic; "
-        'add [[losses]] with `use = "value"`, or give [critic] trained weights by `from` or `path`'
+        f"give [critic] trained weights by `from` or `path`, or add{ADD_LOSS}"
     )
     assert desk.problems(lambda: desk.sound(f"{CRITIC}\n{GAE}", without=["advantage"])) == [told]
     idle = VALUE.replace('"value"', '{use = "value", weight = 0}')
