@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from jackfield.cli.columns import columns
 from jackfield.recipe import Recipe, find_recipe, load_recipe
+from jackfield.recipe.fields import show
 from jackfield.recipe.freeze import toml_value
 from jackfield.recipe.parts import LISTS, SETTINGS, Placed
-from jackfield.recipe.read import show_path
+from jackfield.recipe.read import replaced_lists, show_path
 from jackfield.recipe.tree import Node, plain
 from jackfield.words import counted
 
@@ -60,6 +61,7 @@ def describe(recipe: Recipe) -> Iterator[str]:
     yield f"{recipe.corridor.run.title}  ({show_path(recipe.path)})"
     sections: dict[str, list[tuple[str, ...]]] = {
         "corridor": [row for key in CORRIDOR for row in _stage(recipe, key)],
+        "lists not inherited": list(_replaced(recipe)),
         "settings": list(_settings(recipe)),
         "in memory": list(_memory(recipe)),
         "passes before learning": list(_passes(recipe)),
@@ -118,6 +120,18 @@ def _settings(recipe: Recipe) -> Iterator[tuple[str, str]]:
         if changed:
             yield key, changed
     yield "seed", str(recipe.corridor.run.seed)
+
+
+def _replaced(recipe: Recipe) -> Iterator[tuple[str, str]]:
+    """Where a list takes the place of the one of a recipe that this one extends."""
+    for key, above, below in replaced_lists(recipe.path):
+        if not recipe.parts.tree[key].origin.is_set:
+            yield key, f"{above.origin.place} ({_uses(above)}) takes the place of {below.origin.place} ({_uses(below)})"
+
+
+def _uses(components: Node) -> str:
+    """As the file names them; nobody has checked those of a list that is replaced."""
+    return ", ".join(show(item.value.get("use", item) if item.is_table else item) for item in components.value) or "none"
 
 
 def _memory(recipe: Recipe) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,26 @@ def read(path: Path, overrides: Sequence[str] = (), asked_at: str = "") -> tuple
         except TargetError as error:
             problems.append(error.problem)
     return tree, problems
+
+
+def replaced_lists(path: Path) -> Iterator[tuple[str, Node, Node]]:
+    """Key, list and the list of a recipe below that it takes the place of, for the recipe at ``path``, which can be read, and those it
+    extends: tables are laid over each other, lists are not."""
+    above: dict[str, Node] = {}
+    told: set[str] = set()
+    while True:
+        tree = read_file(path)
+        for key in LISTS:
+            node = tree.value.get(key)
+            if node is not None and isinstance(node.value, list) and key not in told:
+                if key in above and node.value:
+                    told.add(key)
+                    yield key, above[key], node
+                above.setdefault(key, node)
+        parent = tree.value.get("extends")
+        if parent is None:
+            return
+        path = find_recipe(parent.value, path.parent, parent.origin.place)
 
 
 def read_file(path: Path, asked_at: str = "") -> Node:

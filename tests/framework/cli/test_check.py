@@ -138,6 +138,35 @@ def test_the_corridor_is_shown_stage_by_stage(plugins: Plugins, capsys: pytest.C
     assert section(output, "settings") == ["learn epochs = 2, minibatches = 5", "evaluate every = 50, tasks = 100", "seed 3"]
 
 
+def test_a_list_that_takes_the_place_of_an_inherited_one_is_shown(plugins: Plugins, capsys: pytest.CaptureFixture[str]) -> None:
+    """With both places: whoever adds a reward to those of another recipe must repeat them. Tables are inherited."""
+    Path("bases").mkdir()
+    Path("bases/mid.toml").write_text(
+        'extends = "../r.toml"\nfilters = []\n[[rewards]]\nuse = "exact"\n\n[[rewards]]\nuse = "far"\n'
+    )
+    child = 'extends = "bases/mid.toml"\nrewards = ["format"]\ntrackers = []\nfilters = []\n'
+    losses = '[[losses]]\nuse = "value"\n[advantage]\nuse = "gae"\n'
+    Path("child.toml").write_text(child + losses)
+    assert section(checked(plugins, capsys, "child.toml"), "lists not inherited") == [
+        'rewards child.toml:2 ("format") takes the place of bases/mid.toml:3 ("exact", "far")',
+        'losses child.toml:5 ("value") takes the place of r.toml:36 ("clip", "value")',
+    ]
+    told = section(checked(plugins, capsys, "child.toml", "--set", 'losses=["value"]'), "lists not inherited")
+    assert [line.split()[0] for line in told] == ["rewards"]
+    Path("child.toml").write_text(
+        'extends = "bases/mid.toml"\nrewards = []\nadvantage = "constant"\nlosses = ["clip"]\ncritic = false\n'
+    )
+    assert section(checked(plugins, capsys, "child.toml"), "lists not inherited")[0] == (
+        'rewards child.toml:2 (none) takes the place of bases/mid.toml:3 ("exact", "far")'
+    )
+
+
+def test_what_replaces_nothing_is_not_shown(plugins: Plugins, capsys: pytest.CaptureFixture[str]) -> None:
+    """A list of its own, and those that every recipe begins with."""
+    Path("child.toml").write_text('extends = "r.toml"\ntitle = "mine"\ntrackers = ["console"]\nfilters = []\n')
+    assert "lists not inherited" not in checked(plugins, capsys, "child.toml")
+
+
 def test_what_is_held_in_memory_is_shown_with_the_reason(plugins: Plugins, capsys: pytest.CaptureFixture[str]) -> None:
     """A reference because of the KL, a critic because of the advantage and its loss."""
     assert section(checked(plugins, capsys, "r.toml"), "in memory") == [
