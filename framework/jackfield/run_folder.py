@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from jackfield.recipe import Recipe
 
 
+def frozen_digest(folder: Path) -> str | None:
+    """The digest of the recipe whose run the folder holds, as its frozen recipe says; None if it says none."""
+    file = folder / "recipe.toml"
+    if not file.is_file():
+        return None
+    with file.open(encoding="utf-8") as lines:
+        return lines.readline().rstrip().rpartition("; digest ")[2] or None
+
+
 @contextmanager
 def only_run_in(folder: Path) -> Iterator[None]:
     """The folder, made if need be, for this process alone."""

@@ -51,8 +51,8 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:
     logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     ks = _ks(args)
-    asked = _asked(args, plugins)
     against = result.find(Path(args.against), samples=args.samples, temperature=args.temperature) if args.against else None
+    asked = _asked(args, plugins)
     found = _evaluate(args, asked)
     _print(found, ks)
     for path in filter(None, [args.json, asked.kept_in]):
@@ -88,16 +88,20 @@ def _asked(args: argparse.Namespace, plugins: Plugins) -> _Asked:
             f"{show_path(path)}: its engine plays recordings, so it has nothing to sample; evaluate its model by another recipe"
             " (--model), or choose an engine (--set engine.use=torch)"
         )
+    runs, given = Path("runs"), ("critic", "model") if args.model or is_run else ("critic",)
+    weights = checkpoint.chosen(folder, args.checkpoint) if is_run and not args.model else None
+    chain.require_playable(chain.missing(recipe, runs, without=given), runs)
+    recipe = chain.ready(recipe, plugins, runs, print, without=given)
+    if args.overlap != "ignore":
+        trained = chain.with_training_rows(trained, runs)
     if args.model:
         changed = recipe.with_model_path(Path(args.model))
         return _Asked(recipe=changed, trained=trained, what=args.model, step=None, kept_in=None)
-    if is_run:
-        weights = checkpoint.chosen(folder, args.checkpoint)
+    if weights is not None:
         step = checkpoint.read_state(weights).step
         changed = recipe.with_model_path(weights / "model")
         return _Asked(recipe=changed, trained=trained, what=str(folder), step=step, kept_in=folder / _name(args, step, recipe))
-    ready = chain.ready(recipe, plugins, Path("runs"), print)
-    return _Asked(recipe=ready, trained=trained, what=args.what, step=0, kept_in=None)
+    return _Asked(recipe=recipe, trained=trained, what=args.what, step=0, kept_in=None)
 
 
 def _name(args: argparse.Namespace, step: int, recipe: Recipe) -> str:

@@ -47,9 +47,12 @@ def run(args: argparse.Namespace, plugins: Plugins) -> int:
 
     logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    folder = args.out or chain.default_folder(recipe, Path("runs"))
+    there = Path("runs")
+    folder = args.out or chain.default_folder(recipe, there)
+    if links := chain.missing(recipe, there):
+        chain.require_playable([*links, recipe], there)
     try:
-        final = runs.run(chain.ready(recipe, plugins, Path("runs"), say), plugins, folder, resume=args.resume)
+        final = runs.run(chain.ready(recipe, plugins, there, say), plugins, folder, resume=args.resume)
     except (Interrupted, KeyboardInterrupt) as stopped:
         _say_how_to_go_on(recipe, folder, stopped, args.argv)
         return 130

@@ -104,6 +104,8 @@ class Maker:
                 continue
             try:
                 recipe = run.recipe(self.plugins)
+                if links := chain.missing(recipe, self.runs):
+                    chain.require_playable([*links, recipe], self.runs)
                 folder = self._trained(recipe, run)
                 found.append((folder, self._evaluated(recipe, run, folder)))
             except ChildProcessError as error:
@@ -112,12 +114,12 @@ class Maker:
 
     def _trained(self, recipe: Recipe, run: Planned) -> Path:
         """The run's folder, after running what is missing, its sources first."""
-        for source in recipe.chained.values():
-            self._trained(source, Planned(path=source.path, smoke=run.smoke))
-        folder = chain.default_folder(recipe, self.runs)
+        folder = chain.home(recipe, self.runs)
         if chain.finished(recipe, folder) is not None:
             self.say(f"{folder}: is there")
             return folder
+        for source in recipe.chained.values():
+            self._trained(source, Planned(path=source.path, smoke=run.smoke))
         self.say(f"{folder}: running {run.path.name} {' '.join(run.overrides)}".rstrip())
         resume = ["--resume"] if checkpoint.saved(folder) else []
         self._jackfield(["run", str(run.path), *run.arguments, *(["--smoke"] if run.smoke else []), "--out", str(folder), *resume])

@@ -101,3 +101,48 @@ def test_what_does_not_go_together(folder: Path, arguments: list[str], message: 
     """Is said before anything loads."""
     assert main(["eval", str(folder), *(str(folder) if word == "RUN" else word for word in arguments)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_what_a_reward_is_chained_from_is_put_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For a run, whose frozen recipe has it under another name, and for weights: eval finds what the run itself found. The critic, which
+    no evaluation asks, stays as it is."""
+    monkeypatch.chdir(tmp_path)
+    scorer = RECIPE.replace('"group_norm"', '"pairs"').replace('"ppo_clip"', '"bradley_terry"')
+    Path("scorer.toml").write_text(f'{scorer}critic = {{use = "value_head", init_std = 0.05}}')
+    judged = RECIPE.replace('["smoke", "exact_match"]', '[{use = "reward_model", from = "scorer.toml"}]')
+    judged = judged.replace('"group_norm"', '{use = "gae", bootstrap_truncated = false}')
+    judged = judged.replace('"ppo_clip"', '"ppo_clip", "value_clip"')
+    Path("judged.toml").write_text(f'{judged}critic = {{use = "value_head", from = "scorer.toml"}}')
+    assert main(["run", "judged.toml", "--out", "run"]) == 0
+    assert main(["eval", "run"]) == 0
+    assert "overlap with 6 training questions" in capsys.readouterr().out
+    last = [json.loads(line) for line in Path("run/metrics.jsonl").read_text().splitlines()][-1]
+    assert read(Path("run/evaluations/step-000001-greedy.json")).metrics == last["metrics"]
+    assert main(["eval", "judged.toml", "--model", "run/checkpoints/step-000001/model", "--json", "m.json"]) == 0
+    assert read(Path("m.json")).metrics == last["metrics"]
+    assert len(list(Path("runs").iterdir())) == 1
+    assert "starts from scorer.toml: its result is there" in capsys.readouterr().out
+
+
+def test_rows_out_of_another_run_count_as_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The overlap is looked for in the rollouts that they were made of; where those are gone, it says whose they were."""
+    monkeypatch.chdir(tmp_path)
+    sampled = RECIPE.replace("max_new_tokens = 8", "max_new_tokens = 200").replace("tasks_per_step = 2", "tasks_per_step = 6")
+    Path("policy.toml").write_text(sampled)
+    rows = 'data = {use = "sampled_best", from = "policy.toml", threshold = -1.0}'
+    imitation = RECIPE.replace('data = "smoke"', rows).replace('"group_norm"', '"constant"').replace("ppo_clip", "cross_entropy")
+    imitation = imitation.replace("group_size = 2", "group_size = 1").replace("max_new_tokens = 8", "max_new_tokens = 600")
+    Path("imitation.toml").write_text(f'{imitation}engine = "recorded"\nevaluate = {{enabled = false}}\n')
+    assert main(["run", "imitation.toml", "--out", "run"]) == 0
+    asked = ["eval", "run", "--set", "engine.use=torch", "--set", "data.use=smoke", "--set", "rollout.max_new_tokens=8"]
+    assert main([*asked, "--overlap", "report"]) == 0
+    assert "training questions: " in capsys.readouterr().out
+    Path("runs").rename("moved")
+    assert main(asked) == 2
+    assert (
+        "data.from: the rows that were trained on cannot be read again: their run of tiny is not in runs" in capsys.readouterr().err
+    )

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from jackfield.compare import grid
 from jackfield.compare.grid import Entry, Maker, Planned
 from jackfield.errors import Interrupted, UserError
 from jackfield.plugins import Plugins
-from jackfield.recipe import load_recipe
+from jackfield.recipe import Recipe, load_recipe
 
 CELL = """
 title = "cell"
@@ -98,7 +99,8 @@ class Child:
         command, what, *rest = self.called[-1]
         code = self.fails.get(Path(what).stem, 0)
         if command == "run" and not code:
-            self.leave(Path(rest[rest.index("--out") + 1]))
+            changes = [value for word, value in pairwise(rest) if word == "--set"]
+            self.leave(Path(rest[rest.index("--out") + 1]), load_recipe(Path(what), self.plugins, changes))
         if command == "eval":
             target = (
                 Path(rest[rest.index("--json") + 1]) if "--json" in rest else Path(what) / "evaluations/step-000002-greedy.json"
@@ -107,9 +109,10 @@ class Child:
             target.touch()
         return code
 
-    def leave(self, folder: Path, step: int = 2) -> None:
+    def leave(self, folder: Path, recipe: Recipe, step: int = 2) -> None:
+        recipe.write_frozen(folder)
         saved = folder / f"checkpoints/step-{step:06d}"
-        saved.mkdir(parents=True)
+        saved.mkdir(parents=True, exist_ok=True)
         (saved / "state.json").write_text(json.dumps({"step": step, "update": step, "drawn": 0}))
 
 
@@ -143,12 +146,30 @@ def test_what_is_missing_is_run_and_found_again(here: Path, child: Child, maker:
     assert len(child.called) == 3
 
 
+def test_a_run_is_found_under_any_name(here: Path, child: Child, maker: Maker, plugins: Plugins) -> None:
+    """By its digest: --out may have named its folder. What it starts from is not asked for again."""
+    recipe = load_recipe(Path("grids/b.toml"), plugins)
+    child.leave(Path("runs/mine"), recipe)
+    ((folder, _),) = maker.bring(Entry(name="b", runs=(Planned(path=Path("grids/b.toml")),)))
+    assert folder == Path("runs/mine")
+    assert commands(child) == [("eval", "mine")]
+
+
+def test_rows_of_a_whole_chain_are_read_before_it_runs(here: Path, child: Child, maker: Maker) -> None:
+    """Those of the last link too."""
+    rows = 'data = {use = "jsonl", train = "none.jsonl", test = "none.jsonl"}'
+    (here / "grids/b.toml").write_text((here / "grids/b.toml").read_text().replace('data = "smoke"', rows))
+    with pytest.raises(UserError, match=r"grids/b.toml:6: data.train: grids/none.jsonl is not there"):
+        maker.bring(Entry(name="b", runs=(Planned(path=Path("grids/b.toml")),)))
+    assert not child.called
+
+
 def test_what_was_stopped_goes_on(
     here: Path, child: Child, maker: Maker, plugins: Plugins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With --resume; a run that is stopped again ends the comparison."""
-    folder = chain.default_folder(load_recipe(Path("grids/a.toml"), plugins), Path("runs"))
-    child.leave(folder, step=1)
+    recipe = load_recipe(Path("grids/a.toml"), plugins)
+    child.leave(chain.default_folder(recipe, Path("runs")), recipe, step=1)
     entry = Entry(name="a", runs=(Planned(path=Path("grids/a.toml")),))
     child.fails = {"a": 130}
     with pytest.raises(Interrupted, match="goes on"):
