@@ -9,28 +9,22 @@ is meant to change numbers, make the files anew and look at what ``git diff`` sa
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 import json
+import os
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-import torch
 
-from jackfield import chain, hookimpl
-from jackfield.plugins import Source, load_plugins
-from jackfield.recipe import load_recipe
-from jackfield.report import StepReport
-from jackfield.run import run
+from jackfield.machine import cpu_flags
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).with_name("recipes")
 AGAIN = "python -m pytest tests/golden -n 2 --golden-write"
-STEPS = 20
 SHOWN = 12
 RECIPES = sorted(
     path
@@ -38,27 +32,21 @@ RECIPES = sorted(
     if "search_r1_qwen" not in path.name and "cells" not in tomllib.loads(path.read_text(encoding="utf-8"))
 )
 """All but the full-size ones, which are the small ones' corridors, and grids, which are lists of others."""
-MEASURED = ("speed", "share", "memory")
-"""First part of the names of what no two runs have alike."""
-IDS = "ids of all rollouts"
-
 Series = dict[str, list[Any]]
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
-def test_the_numbers_are_those_of_before(path: Path, write: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exactly, where this machine computes as the one did that the file was made on."""
-    monkeypatch.setenv("JACKFIELD_CACHE", str(tmp_path / "cache"))
-    torch.set_num_threads(1)
-    golden, here = GOLDEN / f"{path.stem}.jsonl", made_with()
+def test_the_numbers_are_those_of_before(path: Path, write: bool, taker: Taker, tmp_path: Path) -> None:
+    """Exactly, where versions are those that the file was made with, and arithmetic comes out alike."""
+    golden = GOLDEN / f"{path.stem}.jsonl"
     if not write:
         assert golden.exists(), f"no golden file of {path.name}: make it with {AGAIN}"
         there, was = read(golden)
-        if there != here:
-            pytest.skip(f"made with {there}, here is {here}; to make them here: {AGAIN}")
-    now = series(taken(path, tmp_path))
+        if there != taker.made_with:
+            pytest.skip(f"made with {there}, here is {taker.made_with}; to make them here: {AGAIN}")
+    now = taker.take(path, tmp_path)
     if write:
-        write_file(golden, here, now)
+        write_file(golden, taker.made_with, now)
         return
     found = list(differences(was, now))
     more = [f"… and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
@@ -85,83 +73,70 @@ def test_a_difference_is_told_in_words() -> None:
 
 def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
     """Numbers to nine digits, which tell float32 values apart; a constant once."""
-    given: Series = {"loss": [1 / 3, 2 / 3], "same": [0.1, 0.1], IDS: ["ab", "cd"], "late": [None, 1.0]}
+    given: Series = {"loss": [1 / 3, 2 / 3], "same": [0.1, 0.1], "ids": ["ab", "cd"], "late": [None, 1.0]}
     write_file(tmp_path / "x.jsonl", {"torch": "2"}, given)
     header, found = read(tmp_path / "x.jsonl")
     assert header == {"torch": "2"}
-    assert found == {"loss": [0.333333333, 0.666666667], "same": [0.1, 0.1], IDS: ["ab", "cd"], "late": [None, 1.0]}
+    assert found == {"loss": [0.333333333, 0.666666667], "same": [0.1, 0.1], "ids": ["ab", "cd"], "late": [None, 1.0]}
     assert '"same", "all": 0.1' in (tmp_path / "x.jsonl").read_text()
     assert not list(differences(found, {name: rounded(values) for name, values in given.items()}))
 
 
-# -------------------------------------------------------------------------------------------------------------- a run
+# ------------------------------------------------------------------------------------------------------------- the runs
 
 
-def taken(path: Path, folder: Path) -> list[StepReport]:
-    """The reports of a run in small, after what the recipe is chained from. Recipes without training take no steps here either."""
-    reports: list[StepReport] = []
+class Taker:
+    """The process that takes the steps: ``steps.py`` beside this file, started once for all recipes."""
 
-    class Watch:
-        @hookimpl
-        def jackfield_step_end(self, report: StepReport) -> None:
-            reports.append(report)
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "error", str(Path(__file__).with_name("steps.py"))],
+            env={name: value for name, value in os.environ.items() if name != "NPY_DISABLE_CPU_FEATURES"} | alike(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        self.made_with = self._answer()
 
-    plugins = load_plugins(environ={})
-    trains = load_recipe(path, plugins).corridor.run.steps > 0
-    plugins.add(Source(name="watch", value="watch"), Watch)
-    overrides = ['model.compute="float32"', "trackers=[]", *([f"steps={STEPS}"] if trains else [])]
-    recipe = load_recipe(path, plugins, overrides, smoke=True)
-    ready = chain.ready(recipe, plugins, folder / "runs", lambda _: None)
-    reports.clear()
-    run(ready, plugins, folder / "run")
-    assert [report.step for report in reports if report.kind == "step"] == [*range(1, STEPS * trains + 1)]
-    return reports
+    def take(self, path: Path, folder: Path) -> Series:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"path": str(path), "folder": str(folder)}) + "\n")
+        self._process.stdin.flush()
+        answer = self._answer()
+        if "failed" in answer:
+            pytest.fail(answer["failed"], pytrace=False)
+        return {name: rounded(values) for name, values in answer["series"].items()}
 
+    def close(self) -> None:
+        self._process.communicate()
 
-def series(reports: list[StepReport]) -> Series:
-    """Metric → one number a step, or an evaluation."""
-    found: Series = {}
-    for kind in ("step", "evaluation"):
-        lines = [{**report.metrics, _named(kind, IDS): ids(report)} for report in reports if report.kind == kind]
-        for name in sorted({name for line in lines for name in line}):
-            if name.partition("/")[0] not in MEASURED:
-                found[name] = rounded([line.get(name) for line in lines])
-    return found
-
-
-def ids(report: StepReport) -> str:
-    """A digest of every token that anybody wrote, rollout by rollout."""
-    digest = hashlib.sha256()
-    for rollout in (rollout for group in report.groups for rollout in group):
-        digest.update(np.append(rollout.tokens, -1).astype("<i8").tobytes())
-    return digest.hexdigest()[:16]
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, f"steps.py ended with {self._process.wait()}"
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
 
-def _named(kind: str, name: str) -> str:
-    return name if kind == "step" else f"evaluation/{name}"
+@pytest.fixture(scope="session")
+def taker() -> Iterator[Taker]:
+    taker = Taker()
+    yield taker
+    taker.close()
 
 
-def rounded(values: list[Any]) -> list[Any]:
-    return [float(f"{value:.9g}") if isinstance(value, float) else value for value in values]
-
-
-def made_with() -> dict[str, Any]:
-    """What decides about the last bit: versions, and what products and functions of this machine come to."""
-    draw = torch.Generator().manual_seed(0)
-    x, w = (torch.randn(*shape, generator=draw).requires_grad_() for shape in ((97, 64), (64, 259)))
-    heads = (x @ w[:, :192]).view(1, 97, 3, 4, 16).unbind(2)
-    attended = torch.nn.functional.scaled_dot_product_attention(*(h.transpose(1, 2) for h in heads), is_causal=True)
-    loss = (torch.nn.functional.silu(x @ w).log_softmax(-1).exp().sum(0) * w.sum(0).tanh()).mean() + attended.sum()
-    loss.backward()
-    assert x.grad is not None
-    assert w.grad is not None
-    arithmetic = hashlib.sha256(b"".join(t.detach().numpy().tobytes() for t in (loss, x.grad, w.grad))).hexdigest()[:8]
+def alike() -> dict[str, str]:
+    """What makes every x86-64 processor of the last ten years round alike; libraries read it when they are loaded, or first used."""
     return {
-        "torch": torch.__version__,
-        "transformers": importlib.metadata.version("transformers"),
-        "capability": torch.backends.cpu.get_cpu_capability(),
-        "threads": torch.get_num_threads(),
-        "arithmetic": arithmetic,
+        # torch's kernels are there once for each width of registers, and sum in another order in each. Not "default", which is for
+        # processors without AVX2: it takes exp, tanh and the like from the system's libm, which changes from release to release.
+        "ATEN_CPU_CAPABILITY": "avx2" if {"avx2", "fma"} <= cpu_flags() else "default",
+        # MKL has a way of its own for each generation, and for each maker, in products and in functions of whole tensors.
+        "MKL_CBWR": "COMPATIBLE",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        # None but those that numpy cannot do without: its exp and the like differ with the width of registers, too.
+        "NPY_ENABLE_CPU_FEATURES": " ",
+        "OMP_NUM_THREADS": "1",
     }
 
 
@@ -196,3 +171,7 @@ def differences(was: Series, now: Series) -> Iterator[str]:
 
 def _told(value: Any) -> str:
     return "nothing" if value is None else str(value)
+
+
+def rounded(values: list[Any]) -> list[Any]:
+    return [float(f"{value:.9g}") if isinstance(value, float) else value for value in values]
