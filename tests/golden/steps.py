@@ -15,11 +15,12 @@ import sys
 import traceback
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
 
-from jackfield import chain, hookimpl
+from jackfield import chain, hookimpl, machine
 from jackfield.plugins import Source, load_plugins
 from jackfield.recipe import load_recipe
 from jackfield.report import StepReport
@@ -33,7 +34,9 @@ IDS = "ids of all rollouts"
 
 def main() -> None:
     torch.set_num_threads(1)
-    with os.fdopen(os.dup(1), "w", buffering=1) as answers:
+    # Also the links of a chain, which take no overrides, compute in float32.
+    bfloat16 = patch.object(machine, "cpu_multiplies_bfloat16", return_value=False)
+    with bfloat16, os.fdopen(os.dup(1), "w", buffering=1) as answers:
         os.dup2(2, 1)  # what a run prints, or a program that it starts, must not come between
         print(json.dumps(made_with()), file=answers)
         for line in sys.stdin:
@@ -61,7 +64,7 @@ def taken(path: Path, folder: Path) -> list[StepReport]:
     plugins = load_plugins(environ={})
     trains = load_recipe(path, plugins).corridor.run.steps > 0
     plugins.add(Source(name="watch", value="watch"), Watch)
-    overrides = ['model.compute="float32"', "trackers=[]", *([f"steps={STEPS}"] if trains else [])]
+    overrides = ["trackers=[]", *([f"steps={STEPS}"] if trains else [])]
     recipe = load_recipe(path, plugins, overrides, smoke=True)
     ready = chain.ready(recipe, plugins, folder / "runs", lambda _: None)
     reports.clear()
